@@ -1,0 +1,1 @@
+//! The agent loop over a model trait, events out.

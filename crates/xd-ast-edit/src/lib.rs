@@ -1,0 +1,1 @@
+//! Structural rewrites that are staged, not written.

@@ -1,0 +1,1 @@
+//! Byte-exact change sets over many files, applied in all files or in none.

@@ -1,0 +1,1 @@
+//! Addresses, device names, usage lines and notices of the xd protocol.

@@ -1,0 +1,1 @@
+//! Call previews and result blocks as styled lines.

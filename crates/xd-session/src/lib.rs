@@ -1,0 +1,1 @@
+//! Tool-choice queue, directives and the soft-requirement gate.

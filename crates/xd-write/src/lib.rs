@@ -1,0 +1,1 @@
+//! The write and read tools, the device registry, approval and confinement.

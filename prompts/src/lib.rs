@@ -1,0 +1,1 @@
+//! The prompt templates, each with a typed context.
