@@ -1,0 +1,166 @@
+//! A change set as line differences: data for renderers, and unified text.
+
+mod lines;
+mod unified;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{ByteEdit, Change, ChangeSet, Content, FileKind, RelPath, Verb};
+
+/// The line differences of one file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileDiff {
+    /// The file; for a move its new name.
+    pub path: RelPath,
+    /// The former name of a moved file.
+    pub source: Option<RelPath>,
+    /// What happens to it.
+    pub verb: Verb,
+    /// A file or a link.
+    pub kind: FileKind,
+    /// Permission bits before; none for a create.
+    pub old_mode: Option<u32>,
+    /// Permission bits afterwards; none for a delete.
+    pub new_mode: Option<u32>,
+    /// Length before in bytes; 0 for a create.
+    pub old_len: u64,
+    /// Length afterwards in bytes; 0 for a delete.
+    pub new_len: u64,
+    /// Whether either side holds a NUL byte near its start. There are no hunks then.
+    pub binary: bool,
+    /// Lines added, over all hunks.
+    pub added: usize,
+    /// Lines removed, over all hunks.
+    pub removed: usize,
+    /// Where the two sides differ, in order.
+    pub hunks: Vec<Hunk>,
+}
+
+/// One stretch of differing lines with the equal lines around it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Hunk {
+    /// The number of its first line before, counted from 1; where `old_lines` is 0 the number of
+    /// the line that it follows.
+    pub old_start: usize,
+    /// How many lines before it covers.
+    pub old_lines: usize,
+    /// The number of its first line afterwards, likewise.
+    pub new_start: usize,
+    /// How many lines afterwards it covers.
+    pub new_lines: usize,
+    /// Its lines.
+    pub lines: Vec<DiffLine>,
+}
+
+/// One line of a hunk.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DiffLine {
+    /// Which sides have it.
+    pub tag: LineTag,
+    /// Its number before, counted from 1.
+    pub old_number: Option<usize>,
+    /// Its number afterwards, counted from 1.
+    pub new_number: Option<usize>,
+    /// The text without its line feed; a carriage return stays. Bytes that are not UTF-8 are
+    /// shown as `\xE9`.
+    pub text: String,
+    /// Whether it is the last line of its side and has no line feed.
+    pub missing_newline: bool,
+}
+
+/// Which sides of a difference have a line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LineTag {
+    /// Both.
+    Context,
+    /// Only the side before.
+    Removed,
+    /// Only the side afterwards.
+    Added,
+}
+
+impl ChangeSet {
+    /// The line differences of every file, in the order of the changes, with up to
+    /// `context_lines` equal lines around each difference.
+    ///
+    /// The cost is linear in the contents for edits; for replacements it is bounded by a
+    /// heuristic that may then show more lines than the fewest.
+    pub fn diff(&self, context_lines: usize) -> Vec<FileDiff> {
+        self.changes().iter().map(|change| change.diff(context_lines)).collect()
+    }
+
+    /// The whole set in the unified format: `--- a/x`, `+++ b/x`, `/dev/null` for creations and
+    /// deletions, git's extended headers for moves, modes and binary files. Never shortened.
+    ///
+    /// Bytes that are not UTF-8 are shown as `\xE9`, so such a difference is for reading only.
+    pub fn unified(&self, context_lines: usize) -> String {
+        self.changes().iter().map(|change| change.diff(context_lines).to_string()).collect()
+    }
+}
+
+impl Change {
+    /// The line differences of this change.
+    pub fn diff(&self, context_lines: usize) -> FileDiff {
+        let to = self.to_state();
+        let from = self.from_state();
+        let (old, new) = sides(self);
+        let binary = lines::is_binary(old) || lines::is_binary(new);
+        let hunks =
+            if binary { Vec::new() } else { lines::hunks(old, new, edits(self), context_lines) };
+        let count =
+            |tag| hunks.iter().flat_map(|hunk| &hunk.lines).filter(|line| line.tag == tag).count();
+        FileDiff {
+            path: self.path().clone(),
+            source: self.source().filter(|source| *source != self.path()).cloned(),
+            verb: self.verb(),
+            kind: to.as_ref().or(from).map_or(FileKind::File, |state| state.kind),
+            old_mode: from.map(|state| state.mode),
+            new_mode: to.as_ref().map(|state| state.mode),
+            old_len: from.map_or(0, |state| state.len),
+            new_len: to.as_ref().map_or(0, |state| state.len),
+            binary,
+            added: count(LineTag::Added),
+            removed: count(LineTag::Removed),
+            hunks,
+        }
+    }
+}
+
+/// Lines added and removed by a change; none of a binary file.
+pub(crate) fn count(change: &Change) -> (usize, usize) {
+    let (old, new) = sides(change);
+    if lines::is_binary(old) || lines::is_binary(new) {
+        return (0, 0);
+    }
+    lines::count(old, new, edits(change))
+}
+
+/// Which lines differ, in a phrase for people (`line 3 was changed`).
+#[cfg(feature = "commit")]
+pub(crate) fn describe(was: &[u8], is: &[u8]) -> String {
+    lines::describe(was, is)
+}
+
+/// Both contents; two empty ones where they are equal, as for a plain move.
+fn sides(change: &Change) -> (&[u8], &[u8]) {
+    match (change.before(), change.after()) {
+        (before, after) if before == after => (&[], &[]),
+        (before, after) => (bytes_of(before), bytes_of(after)),
+    }
+}
+
+fn bytes_of(content: Option<&Content>) -> &[u8] {
+    content.map_or(&[], Content::slice)
+}
+
+fn edits(change: &Change) -> Option<&[ByteEdit]> {
+    match change {
+        Change::Edit { edits, .. } => Some(edits),
+        Change::Replace { .. }
+        | Change::Create { .. }
+        | Change::Delete { .. }
+        | Change::Move { .. }
+        | Change::SetMode { .. } => None,
+    }
+}

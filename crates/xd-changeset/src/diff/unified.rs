@@ -1,0 +1,132 @@
+//! The unified text form of a file's differences.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use super::{DiffLine, FileDiff, Hunk, LineTag};
+use crate::{FileKind, RelPath};
+
+impl fmt::Display for FileDiff {
+    /// The headers and hunks of this file. Git's extended headers appear where the plain ones
+    /// cannot say it: a move, a mode, a binary file, an empty one created or deleted.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let old_path = self.source.as_ref().unwrap_or(&self.path);
+        let mode_changes =
+            self.old_mode.is_some() && self.new_mode.is_some() && self.old_mode != self.new_mode;
+        let plain = !self.hunks.is_empty()
+            && self.source.is_none()
+            && !mode_changes
+            && self.kind == FileKind::File
+            && !matches!((self.old_mode, self.new_mode), (None, Some(mode)) | (Some(mode), None) if mode & 0o111 != 0);
+        if !plain {
+            self.extended_headers(f, old_path, mode_changes)?;
+        }
+        let old = self.old_mode.map_or(Cow::Borrowed("/dev/null"), |_| quoted("a/", old_path));
+        let new = self.new_mode.map_or(Cow::Borrowed("/dev/null"), |_| quoted("b/", &self.path));
+        if self.binary {
+            return writeln!(f, "Binary files {old} and {new} differ");
+        }
+        if !self.hunks.is_empty() {
+            writeln!(f, "--- {old}\n+++ {new}")?;
+        }
+        self.hunks.iter().try_for_each(|hunk| hunk.fmt(f))
+    }
+}
+
+impl FileDiff {
+    fn extended_headers(
+        &self,
+        f: &mut fmt::Formatter<'_>,
+        old_path: &RelPath,
+        mode_changes: bool,
+    ) -> fmt::Result {
+        let kind = match self.kind {
+            FileKind::File => 0o100_000,
+            FileKind::Symlink => 0o120_000,
+        };
+        let full = |mode: u32| match self.kind {
+            FileKind::File => kind | mode,
+            FileKind::Symlink => kind,
+        };
+        writeln!(f, "diff --git {} {}", quoted("a/", old_path), quoted("b/", &self.path))?;
+        match (self.old_mode, self.new_mode) {
+            (None, Some(mode)) => writeln!(f, "new file mode {:06o}", full(mode))?,
+            (Some(mode), None) => writeln!(f, "deleted file mode {:06o}", full(mode))?,
+            (Some(old), Some(new)) if mode_changes => {
+                writeln!(f, "old mode {:06o}\nnew mode {:06o}", full(old), full(new))?;
+            }
+            (Some(_), Some(_)) | (None, None) => {}
+        }
+        if self.source.is_some() {
+            writeln!(
+                f,
+                "rename from {}\nrename to {}",
+                quoted("", old_path),
+                quoted("", &self.path)
+            )?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Hunk {
+    /// The `@@` line and the lines, each with its mark.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let span = |start: usize, lines: usize| match lines {
+            1 => start.to_string(),
+            _other => format!("{start},{lines}"),
+        };
+        writeln!(
+            f,
+            "@@ -{} +{} @@",
+            span(self.old_start, self.old_lines),
+            span(self.new_start, self.new_lines)
+        )?;
+        self.lines.iter().try_for_each(|line| line.fmt(f))
+    }
+}
+
+impl fmt::Display for DiffLine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mark = match self.tag {
+            LineTag::Context => ' ',
+            LineTag::Removed => '-',
+            LineTag::Added => '+',
+        };
+        writeln!(f, "{mark}{}", self.text)?;
+        if self.missing_newline {
+            writeln!(f, "\\ No newline at end of file")?;
+        }
+        Ok(())
+    }
+}
+
+/// A path for a header, in quotes with escapes where it holds what would break the line.
+fn quoted<'a>(prefix: &str, path: &'a RelPath) -> Cow<'a, str> {
+    let path = path.as_str();
+    if !path.contains(|c: char| c.is_control() || c == '"' || c == '\\') {
+        return if prefix.is_empty() {
+            Cow::Borrowed(path)
+        } else {
+            Cow::Owned(format!("{prefix}{path}"))
+        };
+    }
+    let mut text = format!("\"{prefix}");
+    for c in path.chars() {
+        match c {
+            '"' => text.push_str("\\\""),
+            '\\' => text.push_str("\\\\"),
+            '\n' => text.push_str("\\n"),
+            '\t' => text.push_str("\\t"),
+            c if c.is_control() => {
+                let mut buffer = [0; 4];
+                for byte in c.encode_utf8(&mut buffer).bytes() {
+                    text.push_str(&format!("\\{byte:03o}"));
+                }
+            }
+            c => text.push(c),
+        }
+    }
+    text.push('"');
+    Cow::Owned(text)
+}
