@@ -1,2 +1,94 @@
-//! Checks.
-fn main() {}
+//! The command line of the checks: `cargo run -p xtask -- <check>`.
+//!
+//! Exit status 0 where all is well, 1 where something was found, 2 where the
+//! check could not be made.
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "printing is what this binary is for"
+)]
+
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+use std::time::Instant;
+
+use xtask::{Finding, Tree, conformance, finding, layers, numbered, test_index, tidy};
+
+const USAGE: &str = "\
+usage: cargo run -p xtask -- <check>
+
+  layers               every crate uses only what its layer allows
+  tidy                 files, names, numbers and folders are as the house wants them
+  conformance          write docs/CONFORMANCE.md
+  conformance --check  it is current, and every required statement has a test
+  ci                   run .ci/run, the whole gate";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = env::args().skip(1).collect();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let outcome = match arguments[..] {
+        ["layers" | "tidy" | "conformance", "--check"] | ["layers" | "tidy"] => check(arguments[0]),
+        ["conformance"] => write_conformance(),
+        ["ci"] => gate(),
+        ["--help" | "-h" | "help"] => {
+            println!("{USAGE}");
+            Ok(ExitCode::SUCCESS)
+        }
+        _ => Err(USAGE.to_owned()),
+    };
+    outcome.unwrap_or_else(|error| {
+        eprintln!("{error}");
+        ExitCode::from(2)
+    })
+}
+
+/// The root of the repository: the folder above this crate.
+fn root() -> PathBuf {
+    let own = Path::new(env!("CARGO_MANIFEST_DIR"));
+    own.parent().unwrap_or(own).to_owned()
+}
+
+fn check(name: &str) -> Result<ExitCode, String> {
+    let started = Instant::now();
+    let root = root();
+    let tree = read(&root)?;
+    let findings: Vec<Finding> = match name {
+        "layers" => layers::check(&root, &tree),
+        "tidy" => tidy::check(&root, &tree),
+        _ => conformance::check(&tree),
+    };
+    if findings.is_empty() {
+        println!("{name}: clean ({:.1} s)", started.elapsed().as_secs_f64());
+        return Ok(ExitCode::SUCCESS);
+    }
+    eprint!("{}", finding::report(&findings));
+    eprintln!("{name}: {} to mend", findings.len());
+    Ok(ExitCode::FAILURE)
+}
+
+fn write_conformance() -> Result<ExitCode, String> {
+    let root = root();
+    let tree = read(&root)?;
+    let lists = numbered::Lists::read(&tree);
+    let index = test_index::TestIndex::read(&tree);
+    fs::write(root.join(conformance::DOCUMENT), conformance::document(&lists, &index))
+        .map_err(|error| format!("cannot write {}: {error}", conformance::DOCUMENT))?;
+    println!("wrote {}", conformance::DOCUMENT);
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Runs the gate, which is written once: in `.ci/run`, step by step, with the
+/// time that each step took.
+fn gate() -> Result<ExitCode, String> {
+    let gate = root().join(tidy::layout::GATE);
+    let status = Command::new(&gate)
+        .status()
+        .map_err(|error| format!("cannot run {}: {error}", tidy::layout::GATE))?;
+    Ok(if status.success() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn read(root: &Path) -> Result<Tree, String> {
+    Tree::read(root).map_err(|error| error.to_string())
+}

@@ -1,0 +1,66 @@
+//! Checks that keep the house in order.
+//!
+//! Layer: outside the house. It uses no crate of the workspace and none of
+//! the workspace uses it, so that it still builds while they do not.
+//! It may read every tracked file and run `git` and `cargo`; it writes
+//! `docs/CONFORMANCE.md` and nothing else, and never touches the network.
+//!
+//! # The checks
+//!
+//! | command | asks |
+//! |---|---|
+//! | `cargo run -p xtask -- layers` | does every crate use only what its layer allows? |
+//! | `cargo run -p xtask -- tidy` | are files, names, numbers and folders as the house wants them? |
+//! | `cargo run -p xtask -- conformance` | writes which tests cover which statement and case |
+//! | `cargo run -p xtask -- conformance --check` | is that file current, and is every required statement covered? |
+//! | `cargo run -p xtask -- ci` | runs `.ci/run`, the whole gate |
+//!
+//! Each check is also a test of this crate (`tests/repository.rs`), so that
+//! `cargo test --workspace` is the whole gate but for formatting and lints.
+//!
+//! # The rules
+//!
+//! - A check is a function from a [`Tree`] (paths and texts) to a list of
+//!   [`Finding`]s. It reads no disk itself, so a test shows with a few lines
+//!   of input that it is able to fail.
+//! - Every finding names the place, the fact, and what mends it.
+//! - The tree is what `git` tracks: what a clone would hold. A new file counts
+//!   from `git add` on.
+//!
+//! # Example
+//!
+//! ```
+//! use xtask::{Tree, tidy};
+//!
+//! let tree = Tree::from_files([("crates/a/src/lib.rs", "pub mod utils;\n")]);
+//! let findings = tidy::files::first_lines(&tree);
+//! assert_eq!(findings.len(), 1);
+//! assert!(findings[0].to_string().starts_with("crates/a/src/lib.rs:1: "));
+//! ```
+//!
+//! # Modules, in reading order
+//!
+//! [`tree`] and [`finding`] are what every check starts from and answers;
+//! [`lexer`], [`citations`], [`numbered`] and [`test_index`] read sources,
+//! numbers and tests; [`layers`], [`tidy`] and [`conformance`] are the checks.
+
+pub mod tree;
+
+pub mod finding;
+
+pub mod lexer;
+
+pub mod citations;
+
+pub mod numbered;
+
+pub mod test_index;
+
+pub mod layers;
+
+pub mod tidy;
+
+pub mod conformance;
+
+pub use finding::Finding;
+pub use tree::{Tree, TreeError};

@@ -1,0 +1,82 @@
+//! The table of coverage says what the tests say, and its check is able to fail.
+
+use xtask::numbered::{Lists, STATEMENTS};
+use xtask::test_index::TestIndex;
+use xtask::{Tree, conformance};
+
+const PROTOCOL: &str = "# P\n\n## U. Addresses\n\n- **U1** One.\n- **U10** Ten.\n";
+const CASES: &str = "# C\n\n## Class 1. Gate\n\n- **case 1** One.\n- **case 3** Three.\n";
+
+fn tree(tests: &str, document: &str) -> Tree {
+    Tree::from_files([
+        ("docs/PROTOCOL.md", PROTOCOL),
+        ("docs/CASES.md", CASES),
+        ("docs/CONFORMANCE.md", document),
+        ("a/tests/a.rs", tests),
+    ])
+}
+
+fn document(tests: &str) -> String {
+    let tree = tree(tests, "");
+    conformance::document(&Lists::read(&tree), &TestIndex::read(&tree))
+}
+
+/// The facts that the check of `tests` with `document` finds, the lists aside.
+fn found(tests: &str, document: &str) -> Vec<String> {
+    let findings = conformance::check(&tree(tests, document));
+    let outside = findings.into_iter().filter(|finding| finding.place != "docs/PROTOCOL.md");
+    outside.map(|finding| format!("{}: {}", finding.place, finding.what)).collect()
+}
+
+#[test]
+fn the_table_has_each_number_with_its_tests() {
+    let text = document(
+        "//! T.\n#[test]\nfn u1_one() { a(); }\n// CONTRACT U1, case 3\n#[test]\nfn b() { a(); }\n",
+    );
+    let tables = text.split_once("\n## ").unwrap().1;
+    assert_eq!(
+        tables,
+        "U. Addresses\n\n| statement | tests |\n|---|---|\n\
+         | U1 | `a/tests/a.rs::b`<br>`a/tests/a.rs::u1_one` |\n| U10 | not yet |\n\n\
+         ## Class 1. Gate\n\n| case | tests |\n|---|---|\n\
+         | 1 | not yet |\n| 3 | `a/tests/a.rs::b` |\n"
+    );
+    assert!(text.contains("Statements covered: 1 of 2. Cases covered: 1 of 2."));
+    assert!(document("//! T.\n").contains("| U1 | **missing** |"));
+}
+
+#[test]
+fn a_required_statement_without_a_test_is_found() {
+    let tests = "//! T.\n#[test]\nfn u1_one() { a(); }\n";
+    assert_eq!(found(tests, &document(tests)), [""; 0]);
+    let bare = "statement U1: is covered by no test that `cargo test` runs";
+    for without in ["//! T.\n", "//! T.\n#[test]\n#[ignore]\nfn u1_one() { a(); }\n"] {
+        assert_eq!(found(without, &document(without)), [bare]);
+    }
+}
+
+#[test]
+fn a_document_that_is_behind_is_found_where_it_differs() {
+    let tests = "//! T.\n#[test]\nfn u1_one() { a(); }\n";
+    let current = document(tests);
+    let line = current.lines().position(|line| line.starts_with("| U1 ")).unwrap() + 1;
+    let renamed = tests.replace("u1_one", "u1_first");
+    let behind = format!("docs/CONFORMANCE.md:{line}: is not what the tests say");
+    assert_eq!(found(&renamed, &current), [behind]);
+    let cut = current.strip_suffix("| 3 | not yet |\n").unwrap();
+    let end = current.lines().count();
+    assert_eq!(
+        found(tests, cut),
+        [format!("docs/CONFORMANCE.md:{end}: is not what the tests say")]
+    );
+    let findings = conformance::check(&tree(tests, ""));
+    assert!(findings.iter().any(|finding| finding.mend == "cargo run -p xtask -- conformance"));
+}
+
+#[test]
+fn what_is_required_is_a_part_of_what_there_is() {
+    for (letter, numbers) in conformance::REQUIRED {
+        let (_, all) = STATEMENTS.into_iter().find(|(other, _)| *other == letter).unwrap();
+        assert!(numbers.iter().all(|number| all.contains(number)), "{letter}");
+    }
+}
