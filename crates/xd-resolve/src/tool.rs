@@ -66,3 +66,15 @@ impl ToolResult {
         self.content.join("\n")
     }
 }
+
+/// How far a tool call reaches (`CONTRACT W6`). The order is that of power.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Tier {
+    /// It looks and changes nothing.
+    Read,
+    /// It changes files of the workspace.
+    Write,
+    /// It runs something, or nobody knows.
+    Exec,
+}

@@ -1,1 +1,59 @@
-//! Tool-choice queue, directives and the soft-requirement gate.
+//! Tool-choice queue, directives, the soft-requirement gate, and a session's life.
+//!
+//! *Layer:* above `xd-resolve`. *Uses:* `xd-protocol`, `xd-resolve`, and `xd-prompts` for the text
+//! of the reminder. *Never touches:* files, the environment, a clock, a runtime. [`Gate`] and
+//! [`ToolChoiceQueue`] are state machines without I/O; [`Session`] holds them behind one lock
+//! beside the shared store of staged actions.
+//!
+//! # The rules
+//! - **Invariant S1:** the gate asks for exactly what the stack says is pending, unless that
+//!   action was lifted or parked (`CONTRACT D6, G1`).
+//! - **Invariant S2:** within one prompt the turns spent on one head are bounded, whatever happens
+//!   in them (`CONTRACT G7`).
+//! - **Invariant S3:** staging never changes `tool_choice`; only a turn that did not comply makes
+//!   the next one, and that one alone, force (`CONTRACT S2, G5`).
+//! - **Invariant S4:** a reminder is appended at most once for a head (`CONTRACT G3`).
+//! - **Invariant S5:** a request is never asked to force a tool that is not among its tools, nor
+//!   in a way that its provider refuses (`CONTRACT G9, G11`).
+//!
+//! # Example
+//! ```
+//! use xd_resolve::{StageRequest, ToolResult};
+//! use xd_session::{Session, ToolChoice, TurnRequest};
+//!
+//! let session = Session::new();
+//! session.begin_prompt();
+//! let request = TurnRequest::with_tools(["read", "write"]);
+//! assert!(session.next_turn(&request).requirement.is_none());
+//!
+//! let apply = |_reason| async { Ok(ToolResult::text("Done.")) };
+//! session.actions().stage(StageRequest::new("Rename: 1 file", apply)).unwrap();
+//!
+//! // The requirement rides in one appended message; the tool choice stays as it was.
+//! let plan = session.next_turn(&request);
+//! assert_eq!(plan.tool_choice, ToolChoice::Auto);
+//! assert!(plan.reminder.unwrap().text.contains("PREVIEW — no files changed."));
+//! // The next turn on the same head brings no second reminder.
+//! assert!(session.next_turn(&request).reminder.is_none());
+//! ```
+//!
+//! # Where to read on
+//! [`Session::next_turn`] and [`Session::judge`] for an agent loop, [`Gate`] for the rules of the
+//! requirement, [`ToolChoiceQueue`] for hard directives, [`Forcing`] for what providers allow.
+
+mod capability;
+mod directive;
+mod gate;
+mod plan;
+mod queue;
+mod session;
+
+pub use capability::{Forcing, Thinking};
+pub use directive::{Directive, Finalizer, Reminder, SoftRequirement};
+pub use gate::{Budget, CallKind, Gate, Judgement, Opening, TurnEnd};
+pub use plan::PlanState;
+pub use queue::{
+    DirectiveOptions, InvokedHandler, OnRejected, RejectReason, RejectedHandler, ResolvedHandler,
+    ToolChoice, ToolChoiceQueue,
+};
+pub use session::{Boundary, Session, TurnPlan, TurnRequest};

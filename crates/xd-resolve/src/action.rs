@@ -1,0 +1,286 @@
+//! What a producer stages, and what it becomes.
+
+use std::{error::Error, fmt, future::Future, pin::Pin, sync::Arc};
+
+use serde_json::Value;
+use xd_changeset::ChangeSet;
+use xd_protocol::StageNumber;
+
+use crate::{Tier, ToolResult};
+
+/// A boxed future that may move between threads.
+pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// What a staged action does once somebody has decided.
+///
+/// A failed apply leaves the action pending, so either method may run again.
+pub trait Effect: Send + Sync {
+    /// Carries the action out. A returned result whose `is_error` is set counts as a failed apply
+    /// (`CONTRACT D10`).
+    ///
+    /// # Cancel safety
+    /// The future is never dropped half-way: where the caller goes away it is handed to
+    /// [`Detach`](crate::Detach) and runs to its end.
+    fn apply(&self, reason: Arc<str>) -> BoxFuture<'static, Result<ToolResult, ApplyError>>;
+
+    /// Tells the producer that its action was discarded. A result replaces the usual
+    /// `Discarded: …` text (`CONTRACT D7`); an error keeps the action pending.
+    fn reject(
+        &self,
+        reason: Arc<str>,
+    ) -> BoxFuture<'static, Result<Option<ToolResult>, ApplyError>> {
+        drop(reason);
+        Box::pin(std::future::ready(Ok(None)))
+    }
+}
+
+/// Why an effect failed.
+#[derive(Debug)]
+pub enum ApplyError {
+    /// A tool error, which the model reads unchanged (`CONTRACT D9`).
+    Tool(ToolResult),
+    /// Anything else; the model reads `Apply failed: <message>`.
+    Other(Box<dyn Error + Send + Sync>),
+}
+
+impl ApplyError {
+    /// A tool error of one text block.
+    pub fn tool(text: impl Into<String>) -> Self {
+        Self::Tool(ToolResult::error(text))
+    }
+}
+
+impl<E: Into<Box<dyn Error + Send + Sync>>> From<E> for ApplyError {
+    fn from(error: E) -> Self {
+        Self::Other(error.into())
+    }
+}
+
+/// What a producer hands in: everything of a staged action but its number.
+pub struct StageRequest {
+    pub(crate) label: String,
+    pub(crate) source_tool_name: String,
+    pub(crate) details: Option<Value>,
+    pub(crate) change_set: Option<Arc<ChangeSet>>,
+    pub(crate) preview: Option<String>,
+    pub(crate) tier: Tier,
+    pub(crate) effect: Arc<dyn Effect>,
+}
+
+impl StageRequest {
+    /// An action called `label` (`AST Edit: 2 replacements in 1 file`) that `apply` carries out.
+    pub fn new<F, Fut>(label: impl Into<String>, apply: F) -> Self
+    where
+        F: Fn(Arc<str>) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Result<ToolResult, ApplyError>> + Send + 'static,
+    {
+        Self::with_effect(label, Arc::new(Closures { apply, reject: () }))
+    }
+
+    /// An action whose apply and reject are closures both.
+    pub fn with_reject<F, Fut, G, GFut>(label: impl Into<String>, apply: F, reject: G) -> Self
+    where
+        F: Fn(Arc<str>) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Result<ToolResult, ApplyError>> + Send + 'static,
+        G: Fn(Arc<str>) -> GFut + Send + Sync + 'static,
+        GFut: Future<Output = Result<Option<ToolResult>, ApplyError>> + Send + 'static,
+    {
+        Self::with_effect(label, Arc::new(Closures { apply, reject: Rejecting(reject) }))
+    }
+
+    /// An action with an effect of the producer's own type.
+    pub fn with_effect(label: impl Into<String>, effect: Arc<dyn Effect>) -> Self {
+        Self {
+            label: label.into(),
+            source_tool_name: "custom_tool".to_owned(),
+            details: None,
+            change_set: None,
+            preview: None,
+            tier: Tier::Write,
+            effect,
+        }
+    }
+
+    /// Names the tool that stages; `custom_tool` where this is not called.
+    #[must_use]
+    pub fn source_tool(mut self, name: impl Into<String>) -> Self {
+        self.source_tool_name = name.into();
+        self
+    }
+
+    /// Attaches the producer's details.
+    #[must_use]
+    pub fn details(mut self, details: Value) -> Self {
+        self.details = Some(details);
+        self
+    }
+
+    /// Attaches the change set that the effect commits. It makes the action reviewable, durable
+    /// and undoable.
+    #[must_use]
+    pub fn change_set(mut self, change_set: Arc<ChangeSet>) -> Self {
+        self.change_set = Some(change_set);
+        self
+    }
+
+    /// Sets the whole preview, for `read xd://resolve@<n>`. Where none is set, that of the change
+    /// set serves.
+    #[must_use]
+    pub fn preview(mut self, preview: impl Into<String>) -> Self {
+        self.preview = Some(preview.into());
+        self
+    }
+
+    /// Sets how far the apply reaches; [`Tier::Write`] where this is not called.
+    #[must_use]
+    pub fn tier(mut self, tier: Tier) -> Self {
+        self.tier = tier;
+        self
+    }
+
+    pub(crate) fn into_action(self, number: StageNumber) -> StagedAction {
+        StagedAction {
+            id: format!("pending-action:{}:{number}", self.source_tool_name),
+            number,
+            label: self.label,
+            source_tool_name: self.source_tool_name,
+            details: self.details,
+            change_set: self.change_set,
+            preview: self.preview,
+            tier: self.tier,
+            effect: self.effect,
+        }
+    }
+}
+
+impl fmt::Debug for StageRequest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("StageRequest")
+            .field("label", &self.label)
+            .field("source_tool_name", &self.source_tool_name)
+            .field("tier", &self.tier)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A proposed change with its preview, waiting to be resolved or already decided.
+pub struct StagedAction {
+    number: StageNumber,
+    id: String,
+    label: String,
+    source_tool_name: String,
+    details: Option<Value>,
+    change_set: Option<Arc<ChangeSet>>,
+    preview: Option<String>,
+    tier: Tier,
+    effect: Arc<dyn Effect>,
+}
+
+impl StagedAction {
+    /// Its number (`CONTRACT S1`).
+    #[must_use]
+    pub fn number(&self) -> StageNumber {
+        self.number
+    }
+
+    /// Its id: `pending-action:<source_tool_name>:<number>`.
+    #[must_use]
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// What it is called: `AST Edit: 2 replacements in 1 file`.
+    #[must_use]
+    pub fn label(&self) -> &str {
+        &self.label
+    }
+
+    /// The tool that staged it.
+    #[must_use]
+    pub fn source_tool_name(&self) -> &str {
+        &self.source_tool_name
+    }
+
+    /// The producer's details.
+    #[must_use]
+    pub fn details(&self) -> Option<&Value> {
+        self.details.as_ref()
+    }
+
+    /// The change set that it would commit, where it has one.
+    #[must_use]
+    pub fn change_set(&self) -> Option<&Arc<ChangeSet>> {
+        self.change_set.as_ref()
+    }
+
+    /// How far its apply reaches (`CONTRACT W6`).
+    #[must_use]
+    pub fn tier(&self) -> Tier {
+        self.tier
+    }
+
+    /// The preview that its producer set, as a whole.
+    #[must_use]
+    pub fn preview(&self) -> Option<&str> {
+        self.preview.as_deref()
+    }
+
+    pub(crate) fn effect(&self) -> &Arc<dyn Effect> {
+        &self.effect
+    }
+}
+
+impl fmt::Debug for StagedAction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("StagedAction")
+            .field("id", &self.id)
+            .field("label", &self.label)
+            .finish_non_exhaustive()
+    }
+}
+
+struct Closures<F, G> {
+    apply: F,
+    reject: G,
+}
+
+struct Rejecting<G>(G);
+
+/// The reject half of [`Closures`]: nothing, or a closure.
+trait RejectHalf: Send + Sync {
+    fn call(&self, reason: Arc<str>) -> BoxFuture<'static, Result<Option<ToolResult>, ApplyError>>;
+}
+
+impl RejectHalf for () {
+    fn call(&self, _: Arc<str>) -> BoxFuture<'static, Result<Option<ToolResult>, ApplyError>> {
+        Box::pin(std::future::ready(Ok(None)))
+    }
+}
+
+impl<G, Fut> RejectHalf for Rejecting<G>
+where
+    G: Fn(Arc<str>) -> Fut + Send + Sync,
+    Fut: Future<Output = Result<Option<ToolResult>, ApplyError>> + Send + 'static,
+{
+    fn call(&self, reason: Arc<str>) -> BoxFuture<'static, Result<Option<ToolResult>, ApplyError>> {
+        Box::pin((self.0)(reason))
+    }
+}
+
+impl<F, Fut, G> Effect for Closures<F, G>
+where
+    F: Fn(Arc<str>) -> Fut + Send + Sync,
+    Fut: Future<Output = Result<ToolResult, ApplyError>> + Send + 'static,
+    G: RejectHalf,
+{
+    fn apply(&self, reason: Arc<str>) -> BoxFuture<'static, Result<ToolResult, ApplyError>> {
+        Box::pin((self.apply)(reason))
+    }
+
+    fn reject(
+        &self,
+        reason: Arc<str>,
+    ) -> BoxFuture<'static, Result<Option<ToolResult>, ApplyError>> {
+        self.reject.call(reason)
+    }
+}

@@ -1,0 +1,53 @@
+//! What a confirm without a number means (**Invariant R6**).
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use xd_protocol::{Confirm, Selection, StageNumber};
+
+use crate::{ActionStore, Refusal};
+
+/// The view of the stack at the moment a batch of tool calls began.
+///
+/// Bare confirms are bound to the head of that moment, and only the first of them is answered
+/// while several actions were pending (`CONTRACT D14`).
+#[derive(Debug)]
+pub struct Batch {
+    head: Option<StageNumber>,
+    pending: usize,
+    next: StageNumber,
+    bare_confirm_seen: AtomicBool,
+}
+
+/// How many numbered addresses a refusal names.
+pub(crate) const NAMED: usize = 8;
+
+impl Batch {
+    pub(crate) fn new(head: Option<StageNumber>, pending: usize, next: StageNumber) -> Self {
+        Self { head, pending, next, bare_confirm_seen: AtomicBool::new(false) }
+    }
+
+    /// The action that `confirm` means in this batch.
+    ///
+    /// # Errors
+    /// [`Refusal::SecondBareConfirm`], [`Refusal::NothingPending`] or [`Refusal::NotYetSeen`].
+    pub fn select(&self, confirm: Confirm, store: &ActionStore) -> Result<StageNumber, Refusal> {
+        match confirm.selection {
+            Selection::Numbered(number) if number < self.next => Ok(number),
+            Selection::Numbered(number) => Err(match store.get(number) {
+                Some(_) => Refusal::NotYetSeen(number),
+                None => Refusal::Unknown(number),
+            }),
+            Selection::Head => {
+                let second = self.bare_confirm_seen.swap(true, Ordering::Relaxed);
+                if second && self.pending > 1 {
+                    let (named, total) = store.pending_numbers(NAMED);
+                    return Err(Refusal::SecondBareConfirm { named, total });
+                }
+                self.head.ok_or_else(|| match store.head() {
+                    Some(staged_meanwhile) => Refusal::NotYetSeen(staged_meanwhile.number()),
+                    None => Refusal::NothingPending,
+                })
+            }
+        }
+    }
+}

@@ -1,0 +1,229 @@
+//! A confirm on its way: the future that takes an action and runs its effect.
+
+use std::{
+    any::Any,
+    fmt,
+    future::{Future, poll_fn},
+    panic::{AssertUnwindSafe, catch_unwind},
+    pin::Pin,
+    sync::Arc,
+    task::{Context, Poll},
+};
+
+use xd_protocol::{StageNumber, Verdict};
+
+use crate::{
+    ActionStore, ApplyError, BoxFuture, Decider, DecisionRecord, Ending, Outcome, RecordError,
+    Refusal, StagedAction, ToolResult,
+};
+
+/// What a confirm led to.
+#[derive(Debug)]
+pub enum Resolution {
+    /// The effect ran, once.
+    Ran {
+        /// The action it belongs to.
+        action: Arc<StagedAction>,
+        /// Apply or discard.
+        verdict: Verdict,
+        /// The reason given.
+        reason: Arc<str>,
+        /// How it ended. Kept means that it failed and the action is pending as before.
+        ending: Ending,
+        /// What the producer answered; none for a discard that it had nothing to say to.
+        result: Option<ToolResult>,
+        /// Set where the outcome stands but could not be written down.
+        unrecorded: Option<RecordError>,
+    },
+    /// Nothing ran.
+    Refused(Refusal),
+}
+
+impl Resolution {
+    /// The action whose apply failed, if that is what happened.
+    #[must_use]
+    pub fn failed_apply(&self) -> Option<StageNumber> {
+        match self {
+            Self::Ran { action, verdict: Verdict::Apply, ending: Ending::Kept, .. } => {
+                Some(action.number())
+            }
+            Self::Ran { .. } | Self::Refused(_) => None,
+        }
+    }
+}
+
+/// The future of [`ActionStore::confirm`].
+///
+/// # Cancel safety
+/// See there: before the first poll nothing has happened, afterwards it runs to its end.
+#[must_use = "nothing happens before the first poll"]
+pub struct Confirming(State);
+
+enum State {
+    Waiting { store: Arc<ActionStore>, number: StageNumber, decision: Decision },
+    Running(Running),
+    Done,
+}
+
+struct Decision {
+    verdict: Verdict,
+    reason: Arc<str>,
+    decider: Decider,
+}
+
+/// A taken action with its effect under way.
+struct Running {
+    taken: Taken,
+    effect: BoxFuture<'static, Result<Option<ToolResult>, ApplyError>>,
+}
+
+impl Confirming {
+    pub(crate) fn new(
+        store: Arc<ActionStore>,
+        number: StageNumber,
+        verdict: Verdict,
+        reason: Arc<str>,
+        decider: Decider,
+    ) -> Self {
+        Self(State::Waiting { store, number, decision: Decision { verdict, reason, decider } })
+    }
+}
+
+impl Future for Confirming {
+    type Output = Resolution;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Resolution> {
+        let mut running = match std::mem::replace(&mut self.0, State::Done) {
+            State::Waiting { store, number, decision } => {
+                let Decision { verdict, ref reason, decider } = decision;
+                match store.take(number, verdict, reason, decider) {
+                    Ok(action) => Running::start(Taken { store, action, decision, open: true }),
+                    Err(refusal) => return Poll::Ready(Resolution::Refused(refusal)),
+                }
+            }
+            State::Running(running) => running,
+            State::Done => panic!("a confirm was polled after it had answered"),
+        };
+        match running.poll(cx) {
+            Poll::Ready(answer) => Poll::Ready(running.taken.settle(answer)),
+            Poll::Pending => {
+                self.0 = State::Running(running);
+                Poll::Pending
+            }
+        }
+    }
+}
+
+impl Drop for Confirming {
+    fn drop(&mut self) {
+        if let State::Running(mut running) = std::mem::replace(&mut self.0, State::Done) {
+            let detach = Arc::clone(running.taken.store.detach());
+            tracing::debug!(
+                number = running.taken.action.number().get(),
+                "caller gone, effect goes on"
+            );
+            // Not a `Confirming` again: a detacher that drops what it is given must end here, in
+            // the drop of `Taken`, and not hand the rest to itself for ever.
+            detach.detach(Box::pin(async move {
+                let answer = poll_fn(|cx| running.poll(cx)).await;
+                drop(running.taken.settle(answer));
+            }));
+        }
+    }
+}
+
+impl fmt::Debug for Confirming {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self.0 {
+            State::Waiting { .. } => "Confirming(waiting)",
+            State::Running(_) => "Confirming(running)",
+            State::Done => "Confirming(done)",
+        })
+    }
+}
+
+type Answer = Result<Option<ToolResult>, ApplyError>;
+
+impl Running {
+    fn start(taken: Taken) -> Self {
+        let effect = Arc::clone(taken.action.effect());
+        let Decision { verdict, ref reason, .. } = taken.decision;
+        let reason = Arc::clone(reason);
+        // Called inside the future, so that a panic of the call itself is caught like any other.
+        let effect: BoxFuture<'static, Answer> = Box::pin(async move {
+            match verdict {
+                Verdict::Apply => effect.apply(reason).await.map(Some),
+                Verdict::Discard => effect.reject(reason).await,
+            }
+        });
+        Self { taken, effect }
+    }
+
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Answer> {
+        let effect = &mut self.effect;
+        match catch_unwind(AssertUnwindSafe(|| effect.as_mut().poll(cx))) {
+            Ok(poll) => poll,
+            Err(panic) => Poll::Ready(Err(format!("it panicked: {}", panic_text(&*panic)).into())),
+        }
+    }
+}
+
+/// An action that this confirm has taken and must give back or close.
+struct Taken {
+    store: Arc<ActionStore>,
+    action: Arc<StagedAction>,
+    decision: Decision,
+    open: bool,
+}
+
+impl Taken {
+    fn settle(mut self, answer: Answer) -> Resolution {
+        let verdict = self.decision.verdict;
+        let (ending, result) = match answer {
+            Ok(Some(result)) if result.is_error => (Ending::Kept, Some(result)),
+            Ok(result) => match verdict {
+                Verdict::Apply => (Ending::Applied, result),
+                Verdict::Discard => (Ending::Discarded, result),
+            },
+            Err(ApplyError::Tool(result)) => {
+                (Ending::Kept, Some(ToolResult { is_error: true, ..result }))
+            }
+            Err(ApplyError::Other(error)) => {
+                (Ending::Kept, Some(ToolResult::error(format!("Apply failed: {error}"))))
+            }
+        };
+        let unrecorded = self.end(ending, result.as_ref());
+        let (action, reason) = (Arc::clone(&self.action), Arc::clone(&self.decision.reason));
+        Resolution::Ran { action, verdict, reason, ending, result, unrecorded }
+    }
+
+    fn end(&mut self, ending: Ending, result: Option<&ToolResult>) -> Option<RecordError> {
+        self.open = false;
+        let outcome = match ending {
+            Ending::Applied => Outcome::Applied,
+            Ending::Discarded => Outcome::Discarded,
+            Ending::Kept => {
+                Outcome::Failed { message: result.map(ToolResult::joined).unwrap_or_default() }
+            }
+        };
+        let Decision { verdict, ref reason, decider } = self.decision;
+        let number = self.action.number();
+        let record = DecisionRecord { number, verdict: Some(verdict), reason, decider, outcome };
+        self.store.finish(&self.action, ending, record)
+    }
+}
+
+impl Drop for Taken {
+    // Reached only where even the detacher dropped the rest: the action must not stay taken.
+    fn drop(&mut self) {
+        if self.open {
+            let interrupted = ToolResult::error("Apply failed: it was interrupted before it ended");
+            self.end(Ending::Kept, Some(&interrupted));
+        }
+    }
+}
+
+fn panic_text(panic: &(dyn Any + Send)) -> &str {
+    let text = panic.downcast_ref::<&str>().copied();
+    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message")
+}

@@ -1,0 +1,424 @@
+//! One session: what is staged in it, what it asks of its turns, when it ends.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use xd_prompts::Prompts;
+use xd_protocol::{Confirm, Reason, StageNumber};
+use xd_resolve::{
+    ActionStore, Batch, Decider, PlanMode, StagingSession, Tier, ToolCall, ToolResult,
+    dispatch_result,
+};
+
+use crate::{
+    Budget, CallKind, Directive, Finalizer, Forcing, Gate, Judgement, Opening, PlanState,
+    RejectReason, Reminder, SoftRequirement, Thinking, ToolChoice, ToolChoiceQueue, TurnEnd,
+};
+
+/// What an agent loop tells the session before a turn.
+#[derive(Debug, Clone)]
+pub struct TurnRequest {
+    /// The tools of the coming request.
+    pub tools: Vec<String>,
+    /// The tool choice that the request would carry without the session.
+    pub static_choice: ToolChoice,
+    /// What the provider allows.
+    pub forcing: Forcing,
+    /// Whether the request thinks.
+    pub thinking: Thinking,
+}
+
+impl TurnRequest {
+    /// A turn with `tools`, choice `auto`, a provider that can force by name, no thinking.
+    pub fn with_tools<T: Into<String>>(tools: impl IntoIterator<Item = T>) -> Self {
+        Self {
+            tools: tools.into_iter().map(Into::into).collect(),
+            static_choice: ToolChoice::Auto,
+            forcing: Forcing::Named,
+            thinking: Thinking::Off,
+        }
+    }
+
+    fn has(&self, tool: &str) -> bool {
+        self.tools.iter().any(|t| t == tool)
+    }
+}
+
+/// What the session asks of a turn.
+#[derive(Debug, Clone)]
+pub struct TurnPlan {
+    /// The tool choice to send.
+    pub tool_choice: ToolChoice,
+    /// A message to append at the tail of the history, before the request, for good.
+    pub reminder: Option<Reminder>,
+    /// The requirement in force, where one is.
+    pub requirement: Option<SoftRequirement>,
+    /// The gate wanted to force and the provider does not allow it: the turn goes by reminder.
+    pub forcing_unavailable: bool,
+    /// The tool that a hard directive named and that is not active (`CONTRACT Q6`).
+    pub unavailable: Option<String>,
+    /// The budget of this action is spent: do not send the turn, end the run.
+    pub parked: Option<StageNumber>,
+}
+
+impl TurnPlan {
+    /// Whether the turn forces the finalizing tool.
+    #[must_use]
+    pub fn forces(&self) -> bool {
+        self.requirement.as_ref().is_some_and(
+            |r| matches!(&self.tool_choice, ToolChoice::Named(tool) if tool == r.tool_name()),
+        )
+    }
+}
+
+/// A transition of the session (`CONTRACT E1`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Boundary {
+    /// A new session in the place of this one.
+    New,
+    /// Another session was switched to.
+    Switch,
+    /// The conversation branched.
+    Branch,
+    /// The session was forked.
+    Fork,
+    /// Another place in the tree of the conversation was gone to.
+    Navigate,
+    /// The conversation was wound back.
+    Rewind,
+    /// The conversation was cleared.
+    Clear,
+    /// The session's folder moved.
+    Move,
+    /// The history was compacted.
+    Compaction,
+    /// Another model took over.
+    ModelChange,
+    /// A transition was begun and cancelled.
+    Cancelled,
+}
+
+impl Boundary {
+    /// Whether what is pending does not survive it.
+    #[must_use]
+    pub const fn voids(self) -> bool {
+        match self {
+            Self::New
+            | Self::Switch
+            | Self::Branch
+            | Self::Fork
+            | Self::Navigate
+            | Self::Rewind
+            | Self::Clear => true,
+            Self::Move | Self::Compaction | Self::ModelChange | Self::Cancelled => false,
+        }
+    }
+
+    const fn as_str(self) -> &'static str {
+        match self {
+            Self::New => "a new session began",
+            Self::Switch => "another session was switched to",
+            Self::Branch => "the conversation branched",
+            Self::Fork => "the session was forked",
+            Self::Navigate => "another place of the conversation was gone to",
+            Self::Rewind => "the conversation was wound back",
+            Self::Clear => "the conversation was cleared",
+            Self::Move => "the session moved",
+            Self::Compaction => "the history was compacted",
+            Self::ModelChange => "the model changed",
+            Self::Cancelled => "a transition was cancelled",
+        }
+    }
+}
+
+/// One session. Shared behind an [`Arc`] by the agent loop and the tools.
+#[derive(Debug)]
+pub struct Session {
+    actions: Arc<ActionStore>,
+    plan: PlanState,
+    prompts: Prompts,
+    finalizer: Finalizer,
+    state: Mutex<State>,
+}
+
+#[derive(Debug)]
+struct State {
+    queue: ToolChoiceQueue,
+    gate: Gate,
+    hard_turn: bool,
+    /// The tools of the last request; none before the first, when nothing speaks against staging.
+    tools: Option<Vec<String>>,
+}
+
+impl Default for Session {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Session {
+    /// A session over a store of its own, with the built-in prompts.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::with_store(|store| store)
+    }
+
+    /// A session whose store `configure` equips with a recorder or a detacher. The session sets
+    /// the store's guard: plan mode holds on every route.
+    #[must_use]
+    pub fn with_store(configure: impl FnOnce(ActionStore) -> ActionStore) -> Self {
+        let plan = PlanState::default();
+        let store = configure(ActionStore::new()).with_guard(Arc::new(plan.clone()));
+        let state = State {
+            queue: ToolChoiceQueue::new(),
+            gate: Gate::new(),
+            hard_turn: false,
+            tools: None,
+        };
+        Self {
+            actions: Arc::new(store),
+            plan,
+            prompts: Prompts::builtin(),
+            finalizer: Finalizer::Write,
+            state: Mutex::new(state),
+        }
+    }
+
+    /// Replaces the prompts.
+    #[must_use]
+    pub fn with_prompts(mut self, prompts: Prompts) -> Self {
+        self.prompts = prompts;
+        self
+    }
+
+    /// Lets the model finalize by another tool.
+    #[must_use]
+    pub fn with_finalizer(mut self, finalizer: Finalizer) -> Self {
+        self.finalizer = finalizer;
+        self
+    }
+
+    /// Sets what may be spent on one head.
+    #[must_use]
+    pub fn with_budget(self, budget: Budget) -> Self {
+        self.state().gate = Gate::with_budget(budget);
+        self
+    }
+
+    /// The staged actions.
+    #[must_use]
+    pub fn actions(&self) -> &Arc<ActionStore> {
+        &self.actions
+    }
+
+    /// Plan mode.
+    #[must_use]
+    pub fn plan(&self) -> &PlanState {
+        &self.plan
+    }
+
+    /// The prompts in use.
+    #[must_use]
+    pub fn prompts(&self) -> &Prompts {
+        &self.prompts
+    }
+
+    /// By which tool the model finalizes.
+    #[must_use]
+    pub fn finalizer(&self) -> Finalizer {
+        self.finalizer
+    }
+
+    /// Calls `f` with the queue of hard directives.
+    pub fn with_queue<R>(&self, f: impl FnOnce(&mut ToolChoiceQueue) -> R) -> R {
+        f(&mut self.state().queue)
+    }
+
+    /// A prompt of the user began: every head has its whole budget again.
+    pub fn begin_prompt(&self) {
+        self.state().gate.prompt_began();
+    }
+
+    /// What the next turn is asked: a hard choice, which is consumed, else the soft requirement
+    /// for the head, which is only looked at, else nothing (`CONTRACT G1`).
+    #[must_use]
+    pub fn next_tool_choice_directive(&self) -> Directive {
+        let mut state = self.state();
+        if let Some(choice) = state.queue.next_tool_choice() {
+            return Directive::Hard(choice);
+        }
+        match self.actions.head().filter(|head| state.gate.asks_for(head.number())) {
+            Some(head) => Directive::Soft(SoftRequirement::new(
+                &head,
+                &self.actions,
+                self.finalizer,
+                &self.prompts,
+            )),
+            None => Directive::None,
+        }
+    }
+
+    /// Plans the next turn of the agent loop. Side requests (titles, summaries, cache warm-up) do
+    /// not ask here and so neither carry nor consume anything (`CONTRACT Q7`).
+    pub fn next_turn(&self, request: &TurnRequest) -> TurnPlan {
+        let mut state = self.state();
+        state.tools = Some(request.tools.clone());
+        let mut plan = TurnPlan {
+            tool_choice: request.static_choice.clone(),
+            reminder: None,
+            requirement: None,
+            forcing_unavailable: false,
+            unavailable: None,
+            parked: None,
+        };
+        if let Some(choice) = state.queue.next_tool_choice() {
+            match choice {
+                ToolChoice::Named(tool) if !request.has(&tool) => {
+                    state.queue.reject(RejectReason::Unavailable);
+                    plan.unavailable = Some(tool);
+                }
+                choice @ (ToolChoice::Named(_)
+                | ToolChoice::Auto
+                | ToolChoice::Required
+                | ToolChoice::None) => {
+                    state.hard_turn = true;
+                    // A turn that serves a hard choice carries no requirement (`CONTRACT G10`).
+                    state.gate.open(None);
+                    plan.tool_choice = choice;
+                    return plan;
+                }
+            }
+        }
+        state.hard_turn = false;
+        let off =
+            !request.has(self.finalizer.tool_name()) || request.static_choice == ToolChoice::None;
+        let head = if off { None } else { self.actions.head() };
+        match state.gate.open(head.as_ref().map(|head| head.number())) {
+            Opening::Off => {}
+            Opening::Parked(number) => plan.parked = Some(number),
+            Opening::Armed { head: _, remind, force } => {
+                let requirement = head.map(|head| {
+                    SoftRequirement::new(&head, &self.actions, self.finalizer, &self.prompts)
+                });
+                if remind {
+                    plan.reminder = requirement.as_ref().map(|r| r.reminder.clone());
+                }
+                if force {
+                    let tool = self.finalizer.tool_name();
+                    match request.forcing.choice_for(tool, request.thinking) {
+                        Some(choice) => plan.tool_choice = choice,
+                        None => plan.forcing_unavailable = true,
+                    }
+                }
+                plan.requirement = requirement;
+            }
+        }
+        plan
+    }
+
+    /// What to do with the calls of the turn that [`next_turn`](Self::next_turn) planned. `tier`
+    /// says how far each call reaches.
+    pub fn judge(
+        &self,
+        end: TurnEnd,
+        calls: &[ToolCall],
+        tier: impl Fn(&ToolCall) -> Tier,
+    ) -> Judgement {
+        let mut state = self.state();
+        if state.hard_turn {
+            state.hard_turn = false;
+            match end {
+                TurnEnd::Aborted => state.queue.reject(RejectReason::Aborted),
+                TurnEnd::Failed => state.queue.reject(RejectReason::Error),
+                // Resolved once the calls have run: a confirm among them may still invoke the
+                // directive's handler.
+                TurnEnd::Complete | TurnEnd::Truncated => state.hard_turn = true,
+            }
+        }
+        let kinds: Vec<CallKind> = calls
+            .iter()
+            .map(|call| match (self.finalizer.is_confirm(call), tier(call)) {
+                (true, _) => CallKind::Confirm,
+                (false, Tier::Read) => CallKind::Look,
+                (false, Tier::Write | Tier::Exec) => CallKind::Detour,
+            })
+            .collect();
+        state.gate.judge(end, &kinds)
+    }
+
+    /// The turn's calls have run: a hard directive in flight has taken effect, or its handler was
+    /// never called.
+    pub fn turn_ended(&self) {
+        let mut state = self.state();
+        if std::mem::take(&mut state.hard_turn) {
+            state.queue.resolve();
+        }
+    }
+
+    /// Carries a confirm out: the handler of a hard directive in flight first, then the stack
+    /// (`CONTRACT D1`). A failed apply lifts the gate for that action (`CONTRACT G8`).
+    ///
+    /// # Cancel safety
+    /// As [`ActionStore::confirm`].
+    pub async fn confirm(
+        &self,
+        batch: &Batch,
+        confirm: Confirm,
+        body: &str,
+        decider: Decider,
+    ) -> ToolResult {
+        if let Ok(reason) = Reason::new(body) {
+            let reason: Arc<str> = reason.as_str().into();
+            let handled = self.state().queue.invoke(confirm.verdict, &reason);
+            if let Some(answer) = handled {
+                return answer.await;
+            }
+        }
+        let resolution = self.actions.resolve(batch, confirm, body, decider).await;
+        if let Some(number) = resolution.failed_apply() {
+            self.state().gate.apply_failed(number);
+        }
+        dispatch_result(resolution, confirm.verdict, body, self.plan.mode())
+    }
+
+    /// A transition of the session (`CONTRACT E1`). Answers the numbers that it voided.
+    pub fn boundary(&self, boundary: Boundary) -> Vec<StageNumber> {
+        let mut state = self.state();
+        if boundary == Boundary::Compaction {
+            state.gate.history_compacted();
+        }
+        if !boundary.voids() {
+            return Vec::new();
+        }
+        state.queue.clear();
+        state.gate.boundary();
+        state.hard_turn = false;
+        drop(state);
+        self.actions.void_all(boundary.as_str())
+    }
+
+    /// Discards everything pending by host's word; hard directives stay (`CONTRACT Q5`).
+    pub fn clear_pending(&self) -> Vec<StageNumber> {
+        self.actions.void_all("the host cleared what was pending")
+    }
+
+    /// Whether the session plans.
+    #[must_use]
+    pub fn plan_mode(&self) -> PlanMode {
+        self.plan.mode()
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl StagingSession for Session {
+    fn action_store(&self) -> Option<&Arc<ActionStore>> {
+        Some(&self.actions)
+    }
+
+    fn can_finalize(&self) -> bool {
+        let finalizer = self.finalizer.tool_name();
+        self.state().tools.as_ref().is_none_or(|tools| tools.iter().any(|tool| tool == finalizer))
+    }
+}
