@@ -131,12 +131,12 @@ fn lint_files_repeat_the_common_part_and_forbid_what_is_impure() {
         found,
         [
             "does not repeat `allow-unwrap-in-tests = true` of the root",
-            "the pure crate xd-resolve may still call `std::env::…`",
+            "the pure crate xd-resolve may still call std::env::",
         ]
     );
 
     let no_std = Tree::from_files([("crates/xd-protocol/src/lib.rs", "//! P.\n#![no_std]\n")]);
     assert_eq!(check_lint_files(&no_std, &member("xd-protocol")), []);
-    assert_eq!(check_lint_files(&Tree::default(), &member("xd-protocol")).len(), 4);
+    assert_eq!(check_lint_files(&Tree::default(), &member("xd-protocol")).len(), 1);
     assert_eq!(check_lint_files(&whole, &member("xd-write")), []);
 }

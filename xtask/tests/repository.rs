@@ -30,6 +30,15 @@ fn conformance_is_current_and_complete() {
     clean(&conformance::check(&tree));
 }
 
+#[cfg(unix)]
+#[test]
+fn the_gate_can_be_started() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let gate = root().join(tidy::layout::GATE);
+    let mode = std::fs::metadata(gate).unwrap().permissions().mode();
+    assert_eq!(mode & 0o111, 0o111, "mend: chmod +x .ci/run");
+}
+
 #[test]
 fn the_gate_runs_every_step() {
     let tree = Tree::read(&root()).unwrap();
