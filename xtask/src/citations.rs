@@ -2,7 +2,7 @@
 //!
 //! | where | form |
 //! |---|---|
-//! | name of a test | `u2_…`, `d3_d4_…`, `case_032_…`, `u7_case_032_…`, `invariant_r3_…` |
+//! | name of a test | `u2_…`, `d3_d4_…`, `case_032_…`, `u7_case_032_…`, `invariant_r3_…`, `m1_…` |
 //! | comment | the word CONTRACT and numbers, `Covers:` and numbers, `case 32`, `cases 32, 34`, `Invariant R3` |
 //!
 //! Numbers are separated by commas, blanks or "and"; `U1–U3` is a range.
@@ -12,6 +12,10 @@ use std::fmt;
 
 /// The letters of the protocol's sections, in the order of the document.
 pub const SECTION_LETTERS: &str = "USDQGWRPFAELV";
+
+/// Letters that only invariants have: a name may begin with them as it may with
+/// a statement. C is not among them, since C0 and C1 are control characters.
+const INVARIANT_ONLY: &str = "MN";
 
 /// Begins of test names that are types of the language and cite nothing.
 const TYPE_NAMES: [&str; 6] = ["u16", "u32", "u64", "f16", "f32", "f64"];
@@ -71,13 +75,7 @@ impl Citations {
             let taken = match parts[at] {
                 "case" | "cases" => cited.take_cases(following, leading),
                 "invariant" | "invariants" => cited.take_invariants(following),
-                part if leading => match statement_of_name(part) {
-                    Some(id) => {
-                        cited.statements.insert(id);
-                        1
-                    }
-                    None => 0,
-                },
+                part if leading => cited.take_leading(part),
                 _ => 0,
             };
             leading &= taken > 0;
@@ -110,6 +108,17 @@ impl Citations {
             }
         }
         cited
+    }
+
+    /// Takes a leading `u2` as a statement, and `m2` as an invariant where no
+    /// section and nothing else has the letter.
+    fn take_leading(&mut self, part: &str) -> usize {
+        match id_of_name(part).filter(|_| !TYPE_NAMES.contains(&part)) {
+            Some(id) if SECTION_LETTERS.contains(id.letter) => self.statements.insert(id),
+            Some(id) if INVARIANT_ONLY.contains(id.letter) => self.invariants.insert(id),
+            _ => return 0,
+        };
+        1
     }
 
     /// Takes the numbers after `case`; answers how many parts were used, the
@@ -169,13 +178,6 @@ fn ids(word: &str) -> Option<Vec<Id>> {
         .then(|| (from.number..=to).map(|number| Id { number, ..from }).collect())
 }
 
-fn statement_of_name(part: &str) -> Option<Id> {
-    if TYPE_NAMES.contains(&part) {
-        return None;
-    }
-    id_of_name(part).filter(|id| SECTION_LETTERS.contains(id.letter))
-}
-
 fn id_of_name(part: &str) -> Option<Id> {
     let letter = part.chars().next().filter(char::is_ascii_lowercase)?;
     Some(Id { letter: letter.to_ascii_uppercase(), number: number(&part[1..])? })
@@ -212,6 +214,8 @@ mod tests {
             ("invariant_r3_taken_once", "||R3"),
             ("d11_invariant_r3_r4_taken_once", "D11||R3 R4"),
             ("stale_target_case_005", "|5|"),
+            ("m1_every_template_renders", "||M1"),
+            ("c1_is_escaped", "||"),
             ("takes_u2", "||"),
             ("edge_case_2_of_3", "||"),
             ("u32_overflow", "||"),

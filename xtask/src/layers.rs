@@ -9,7 +9,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use crate::{Finding, Tree};
+use crate::{Finding, Tree, purity};
 
 /// The member in which asynchronous code begins; nothing below it may use
 /// [`RUNTIME`].
@@ -17,9 +17,6 @@ pub const LOWEST_WITH_RUNTIME: &str = "xd-write";
 
 /// The runtime that the lower layers stay free of.
 pub const RUNTIME: &str = "tokio";
-
-/// What pure code never calls: files, environment and clock.
-const IMPURE: [&str; 4] = ["std::fs::", "std::env::", "Instant::now", "SystemTime::now"];
 
 /// A member of the workspace and its place.
 #[derive(Debug, Clone, Copy)]
@@ -215,50 +212,6 @@ pub fn check_built_from(room: &Room, packages: &[String]) -> Vec<Finding> {
     findings
 }
 
-/// Whether each pure crate forbids files, environment and clock, and whether
-/// every crate's `clippy.toml` repeats the common part: Clippy reads the
-/// nearest file alone, so what is left out there is lost.
-pub fn check_lint_files(tree: &Tree, members: &[Member]) -> Vec<Finding> {
-    let mut findings = Vec::new();
-    let settings = |path: &str| -> Vec<String> {
-        let lines = tree.text(path).unwrap_or_default().lines().map(str::trim);
-        lines.filter(|line| !line.is_empty() && !line.starts_with('#')).map(str::to_owned).collect()
-    };
-    let common = settings("clippy.toml");
-    for path in tree.paths().filter(|path| path.ends_with("/clippy.toml")) {
-        let present = settings(path);
-        for line in common.iter().filter(|line| !present.contains(line)) {
-            findings.push(Finding::new(
-                path,
-                format!("does not repeat `{line}` of the root"),
-                format!("add that line to {path}"),
-            ));
-        }
-    }
-    for room in ROOMS.iter().filter(|room| room.pure) {
-        let folder = format!("crates/{}", room.name);
-        let present = members.iter().any(|member| member.name == room.name);
-        let lib = tree.text(&format!("{folder}/src/lib.rs")).unwrap_or_default();
-        if !present || lib.lines().any(|line| line.trim() == "#![no_std]") {
-            continue;
-        }
-        let path = format!("{folder}/clippy.toml");
-        let text = settings(&path).join("\n");
-        let open: Vec<_> = IMPURE
-            .into_iter()
-            .filter(|call| !text.contains("disallowed-methods") || !text.contains(call))
-            .collect();
-        if !open.is_empty() {
-            findings.push(Finding::new(
-                &path,
-                format!("the pure crate {} may still call {}", room.name, open.join(", ")),
-                format!("list them under disallowed-methods in {path}, or make the crate no_std"),
-            ));
-        }
-    }
-    findings
-}
-
 /// All checks of the layers, on the workspace at `root`; asks Cargo, offline.
 pub fn check(root: &Path, tree: &Tree) -> Vec<Finding> {
     let metadata = cargo(root, &["metadata", "--no-deps", "--offline", "--format-version", "1"]);
@@ -267,7 +220,8 @@ pub fn check(root: &Path, tree: &Tree) -> Vec<Finding> {
         Err(error) => return vec![unanswered("the workspace", &error)],
     };
     let mut findings = check_members(&members);
-    findings.extend(check_lint_files(tree, &members));
+    findings.extend(purity::lint_files(tree, &members));
+    findings.extend(purity::voices(tree));
     for member in &members {
         let Some(room) = find(&member.name) else { continue };
         if room.outside && !stays_below_runtime(room) {

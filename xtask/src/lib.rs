@@ -42,7 +42,8 @@
 //!
 //! [`tree`] and [`finding`] are what every check starts from and answers;
 //! [`lexer`], [`citations`], [`numbered`] and [`test_index`] read sources,
-//! numbers and tests; [`layers`], [`tidy`] and [`conformance`] are the checks.
+//! numbers and tests; [`layers`] with [`purity`], [`tidy`] and
+//! [`conformance`] are the checks.
 
 pub mod tree;
 
@@ -57,6 +58,8 @@ pub mod numbered;
 pub mod test_index;
 
 pub mod layers;
+
+pub mod purity;
 
 pub mod tidy;
 

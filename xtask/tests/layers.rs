@@ -1,9 +1,8 @@
 //! The layer checks are able to fail, each on a small input.
 
 use xtask::Tree;
-use xtask::layers::{
-    Member, Purpose, ROOMS, Use, check_built_from, check_lint_files, check_members, find, members,
-};
+use xtask::layers::{Member, Purpose, ROOMS, Use, check_built_from, check_members, find, members};
+use xtask::purity::{lint_files, voices};
 
 fn metadata(name: &str, dependencies: &[(&str, &str)]) -> String {
     let dependencies: Vec<String> = dependencies
@@ -119,14 +118,14 @@ fn lint_files_repeat_the_common_part_and_forbid_what_is_impure() {
         ("clippy.toml", "allow-unwrap-in-tests = true\n".to_owned()),
         ("crates/xd-resolve/clippy.toml", format!("allow-unwrap-in-tests = true\n{forbids}")),
     ]);
-    assert_eq!(check_lint_files(&whole, &member("xd-resolve")), []);
+    assert_eq!(lint_files(&whole, &member("xd-resolve")), []);
 
     let short = Tree::from_files([
         ("clippy.toml", "allow-unwrap-in-tests = true\n".to_owned()),
         ("crates/xd-resolve/clippy.toml", forbids.replace("std::env::var", "std::env_var")),
     ]);
     let found: Vec<_> =
-        check_lint_files(&short, &member("xd-resolve")).into_iter().map(|f| f.what).collect();
+        lint_files(&short, &member("xd-resolve")).into_iter().map(|f| f.what).collect();
     assert_eq!(
         found,
         [
@@ -136,7 +135,32 @@ fn lint_files_repeat_the_common_part_and_forbid_what_is_impure() {
     );
 
     let no_std = Tree::from_files([("crates/xd-protocol/src/lib.rs", "//! P.\n#![no_std]\n")]);
-    assert_eq!(check_lint_files(&no_std, &member("xd-protocol")), []);
-    assert_eq!(check_lint_files(&Tree::default(), &member("xd-protocol")).len(), 1);
-    assert_eq!(check_lint_files(&whole, &member("xd-write")), []);
+    assert_eq!(lint_files(&no_std, &member("xd-protocol")), []);
+    assert_eq!(lint_files(&Tree::default(), &member("xd-protocol")).len(), 1);
+    assert_eq!(lint_files(&whole, &member("xd-write")), []);
+}
+
+#[test]
+fn only_the_binary_looks_at_the_environment_and_exits() {
+    let source = "//! std::env::var\nfn a() { std::env::var(\"X\"); std::process::exit(1) }\n\
+                  // env::args\nconst B: &str = \"env::args\";\n\
+                  #[cfg(test)]\nmod tests { fn c() { std::env::args(); } }\n";
+    let files = [
+        "crates/xd-write/src/a.rs",
+        "crates/xd-write/tests/a.rs",
+        "crates/xd-agent/examples/a.rs",
+        "crates/xd-cli/src/main.rs",
+        "xtask/src/main.rs",
+    ];
+    let found: Vec<_> = voices(&Tree::from_files(files.map(|path| (path, source))))
+        .into_iter()
+        .map(|finding| format!("{}: {}", finding.place, finding.what))
+        .collect();
+    assert_eq!(
+        found,
+        [
+            "crates/xd-write/src/a.rs:2: calls env::var, which only the binary may",
+            "crates/xd-write/src/a.rs:2: calls process::exit, which only the binary may",
+        ]
+    );
 }

@@ -2,7 +2,7 @@
 
 use xtask::numbered::Lists;
 use xtask::test_index::TestIndex;
-use xtask::tidy::{files, layout, numbers, places};
+use xtask::tidy::{files, layout, numbers, places, sentences};
 use xtask::{Finding, Tree};
 
 fn tree(files: &[(&str, &str)]) -> Tree {
@@ -245,4 +245,48 @@ fn the_folders_beside_the_checkout_are_known_but_not_those_for_temporary_files()
     let path = |name: &str| root.join(name).to_str().unwrap().to_owned();
     assert_eq!(found, [path("one"), path("two")]);
     assert!(temporary.is_empty());
+}
+
+#[test]
+fn front_pages_are_short_and_without_logic() {
+    let long = format!("//! A.\n{}", "//!\n".repeat(150));
+    let logic = "//! A, `fn a()`.\npub use a::*;\npub use b::{C, D};\npub fn e() {}\n\
+                 #[cfg(test)]\nmod tests { fn f() {} }\n";
+    let other = "//! A.\npub fn e() {}\n";
+    let found = files::front_pages(&tree(&[
+        ("a/src/lib.rs", &long),
+        ("b/src/lib.rs", logic),
+        ("b/src/c.rs", other),
+    ]));
+    check(
+        found,
+        &[
+            "a/src/lib.rs: has 151 lines, and a front page has at most 150",
+            "b/src/lib.rs:2: a re-export without names",
+            "b/src/lib.rs:4: a front page with logic",
+        ],
+    );
+}
+
+#[test]
+fn the_sentences_of_the_protocol_are_those_of_the_code() {
+    let protocol = "## A. B\n- **U8** `It is not mounted here.`\n- **S5** `The store is not there.`\n\
+                    - **G5** `Call it as it was said.`\n- **P1** `No plan is waiting now.`\n";
+    let source = "//! The store is not there.\nconst A: &str = \"It is \\\n    not mounted here.\";\n\
+                  #[cfg(test)]\nmod tests { const A: &str = \"The store is not there.\"; }\n";
+    let tree = tree(&[
+        ("docs/PROTOCOL.md", protocol),
+        ("a/src/a.rs", source),
+        (
+            "a/tests/a.rs",
+            "//! The store is not there.\nconst A: &str = \"The store is not there.\";\n",
+        ),
+        ("prompts/templates/a.md.j2", "Call it as it was said.\n"),
+    ]);
+    let lists = Lists::read(&tree);
+    let found = sentences::sentences_are_in_the_code(&tree, &lists, &TestIndex::read(&tree));
+    check(
+        found,
+        &["docs/PROTOCOL.md:3: no source and no template says `The store is not there.` (S5)"],
+    );
 }

@@ -80,12 +80,13 @@ pub fn sizes_with(tree: &Tree, exceptions: &[(&str, &str)]) -> Vec<Finding> {
     findings
 }
 
-fn is_test_file(path: &str) -> bool {
+/// True for files that hold tests or benches only.
+pub fn is_test_file(path: &str) -> bool {
     path.split('/').any(|part| part == "tests" || part == "benches") || path.ends_with("tests.rs")
 }
 
 /// The lines before the test module that ends the file, or all.
-fn lines_without_tests(text: &str) -> usize {
+pub fn lines_without_tests(text: &str) -> usize {
     let lines: Vec<&str> = text.lines().collect();
     let is_test_module = |pair: &[&str]| {
         pair[0].trim() == "#[cfg(test)]" && pair[1].trim_start().starts_with("mod ")
@@ -151,6 +152,39 @@ pub fn unfinished(tree: &Tree) -> Vec<Finding> {
                     "finish it, or file an issue and say what is true now",
                 ));
             }
+        }
+    }
+    findings
+}
+
+/// The most lines of a `lib.rs`, its documentation included.
+pub const FRONT_PAGE: usize = 150;
+
+/// Each `lib.rs` is a front page: short, no logic, every re-export by name.
+pub fn front_pages(tree: &Tree) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for (path, text) in tree.sources().filter(|(path, _)| path.ends_with("src/lib.rs")) {
+        let lines = text.lines().count();
+        if lines > FRONT_PAGE {
+            findings.push(Finding::new(
+                path,
+                format!("has {lines} lines, and a front page has at most {FRONT_PAGE}"),
+                "move what is not an overview to the module that it is about",
+            ));
+        }
+        let end = lines_without_tests(text);
+        let code: Vec<_> = tokens(text)
+            .into_iter()
+            .filter(|token| token.kind != TokenKind::Comment && token.line <= end)
+            .collect();
+        for (index, token) in code.iter().enumerate() {
+            let glob = token.text == "*" && index > 0 && code[index - 1].text == ":";
+            let (what, mend) = match token.text {
+                "fn" => ("a front page with logic", "move the function to a module"),
+                _ if glob => ("a re-export without names", "name what is re-exported"),
+                _ => continue,
+            };
+            findings.push(Finding::at(path, token.line, what, mend));
         }
     }
     findings

@@ -2,12 +2,14 @@
 //!
 //! [`files`] looks at each file alone, [`layout`] at what lies where,
 //! [`numbers`] at the statements, cases and invariants that sources cite,
-//! [`places`] at paths of the machine that the text was written on.
+//! [`sentences`] at the protocol's wording in code and document, [`places`] at
+//! paths of the machine that the text was written on.
 
 pub mod files;
 pub mod layout;
 pub mod numbers;
 pub mod places;
+pub mod sentences;
 
 use std::path::Path;
 
@@ -25,12 +27,14 @@ pub fn check(root: &Path, tree: &Tree) -> Vec<Finding> {
     findings.extend(files::module_names(tree));
     findings.extend(files::trailing_whitespace(tree));
     findings.extend(files::unfinished(tree));
+    findings.extend(files::front_pages(tree));
     findings.extend(layout::top_level(tree));
     findings.extend(layout::readme_commands(tree));
     findings.extend(layout::package_sources(tree));
     findings.extend(lists.check());
     findings.extend(numbers::cited_numbers_exist(tree, &lists, &index));
     findings.extend(numbers::invariants(tree, &index));
+    findings.extend(sentences::sentences_are_in_the_code(tree, &lists, &index));
     findings.extend(places::machine_paths(tree, &places::neighbours(root)));
     findings
 }

@@ -109,7 +109,8 @@ fn remarks(tree: &Tree) -> Vec<(&str, usize, &str)> {
     found
 }
 
-/// The invariants that a line declares: `**Invariant R3:**`.
+/// The invariants that a line declares: the word and the id in bold, with a
+/// colon after the id.
 fn declarations(text: &str) -> impl Iterator<Item = Id> {
     text.split("**Invariant ").skip(1).filter_map(|rest| Id::parse(rest.split(":**").next()?))
 }
