@@ -80,3 +80,19 @@ fn what_is_required_is_a_part_of_what_there_is() {
         assert!(numbers.iter().all(|number| all.contains(number)), "{letter}");
     }
 }
+
+#[test]
+fn the_index_finds_the_tests_that_cargo_runs() {
+    let own = std::env::current_exe().unwrap();
+    let listed =
+        std::process::Command::new(own).args(["--list", "--format=terse"]).output().unwrap();
+    let listed = String::from_utf8(listed.stdout).unwrap();
+    let mut listed: Vec<_> =
+        listed.lines().filter_map(|line| line.strip_suffix(": test")).collect();
+    let found = xtask::test_index::tests_in("a.rs", include_str!("conformance.rs"));
+    let mut found: Vec<_> = found.iter().map(|test| test.name.as_str()).collect();
+    listed.sort_unstable();
+    found.sort_unstable();
+    assert_eq!(found, listed);
+    assert!(found.len() > 4);
+}
