@@ -1,0 +1,380 @@
+//! A tool call while it streams, waits and runs.
+
+use xd_protocol::{Address, Device, Selection, Target, WRITE_TOOL, classify, could_become_xd_url};
+use xd_resolve::ToolCall;
+
+use crate::arguments::{Arguments, Field, Shape};
+use crate::head::Head;
+use crate::icon;
+use crate::options::Options;
+use crate::style::{Line, Role, Style};
+
+/// The columns of a body's first line (`CONTRACT V1`).
+const BODY_COLUMNS: usize = 72;
+
+/// The columns of a path that are followed. No terminal draws more of it on its line.
+const PATH_COLUMNS: usize = 400;
+
+/// The bytes of a summary of arguments after which no further argument is added.
+const SUMMARY_BYTES: usize = 400;
+
+/// The columns of one argument in a summary.
+const VALUE_COLUMNS: usize = 48;
+
+/// How far a call has come. `CONTRACT V5`: it counts as queued until it really starts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Phase {
+    /// Its arguments are arriving.
+    #[default]
+    Streaming,
+    /// It is whole and waits for its turn.
+    Queued,
+    /// It runs.
+    Running,
+}
+
+/// A tool call as it is drawn from its first byte to its result (`CONTRACT V1`).
+///
+/// Feed it argument bytes as they come and draw [`lines`](Self::lines) whenever
+/// [`push`](Self::push) says that something changed. What is drawn already is never laid out again:
+/// the whole stream costs a small constant times its length.
+///
+/// ```
+/// use xd_render::{CallView, Options, to_plain};
+///
+/// let mut view = CallView::new("write");
+/// view.push(br#"{"content": "Renames every caller.", "path": "xd://resol"#);
+/// assert!(view.lines(&Options::new(80)).is_empty()); // xd://resolver would be another address
+/// view.push(br#"ve""#);
+/// let drawn = to_plain(view.lines(&Options::new(80)));
+/// assert_eq!(drawn, "◌ Resolve\n  Renames every caller.\n");
+/// ```
+#[derive(Debug, Clone)]
+pub struct CallView {
+    name: String,
+    arguments: Arguments,
+    phase: Phase,
+    kind: Option<Kind>,
+    /// The end of the white space in front of the path.
+    path_start: usize,
+    path_is_plain: bool,
+    /// Whether the whole path has been classified.
+    path_is_decided: bool,
+    path: Head,
+    body: Head,
+    summary: Summary,
+    drawn: Option<(Options, Vec<Line>)>,
+}
+
+/// What a call turns out to be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Resolve(Selection),
+    Reject(Selection),
+    Propose,
+    /// A mounted device; its name is the title.
+    Device,
+    /// A file write to the path that has arrived so far.
+    File,
+    /// A write to an address that nothing answers to.
+    Refused,
+    /// Any other tool.
+    Tool,
+}
+
+/// Completed arguments in one line, for tools without a drawing of their own.
+#[derive(Debug, Clone, Default)]
+struct Summary {
+    text: String,
+    fields: usize,
+    repeats: u32,
+}
+
+impl CallView {
+    /// A call of the tool `name`, nothing of whose arguments has arrived.
+    #[must_use]
+    pub fn new(name: impl Into<String>) -> Self {
+        let mut view = Self {
+            name: name.into(),
+            arguments: Arguments::new(),
+            phase: Phase::Streaming,
+            kind: None,
+            path_start: 0,
+            path_is_plain: false,
+            path_is_decided: false,
+            path: Head::new(PATH_COLUMNS),
+            body: Head::new(BODY_COLUMNS),
+            summary: Summary::default(),
+            drawn: None,
+        };
+        view.refresh();
+        view
+    }
+
+    /// A call that has arrived whole.
+    #[must_use]
+    pub fn of(call: &ToolCall) -> Self {
+        let mut view = Self::new(call.name.clone());
+        view.arguments = Arguments::of(&call.arguments);
+        view.set_phase(Phase::Queued);
+        view
+    }
+
+    /// Takes the next bytes of the arguments. True where what is drawn has changed.
+    pub fn push(&mut self, bytes: &[u8]) -> bool {
+        self.arguments.push(bytes);
+        self.refresh()
+    }
+
+    /// Tells how far the call has come. Everything but [`Phase::Streaming`] means that no more
+    /// arguments will arrive: what is undecided is then drawn for what it is.
+    pub fn set_phase(&mut self, phase: Phase) {
+        if self.phase != phase {
+            self.phase = phase;
+            self.drawn = None;
+            self.refresh();
+        }
+    }
+
+    /// The arguments so far.
+    #[must_use]
+    pub fn arguments(&self) -> &Arguments {
+        &self.arguments
+    }
+
+    /// The work done so far, in bytes looked at. For tests and for tuning.
+    #[must_use]
+    pub fn steps(&self) -> u64 {
+        self.arguments.steps() + self.path.steps() + self.body.steps()
+    }
+
+    /// The call as lines: none until it is clear what it is, then the title with a pending icon and
+    /// the first line of its body. Laid out once for the same options, unless something changed.
+    pub fn lines(&mut self, options: &Options) -> &[Line] {
+        if self.drawn.as_ref().is_none_or(|(for_options, _)| for_options != options) {
+            self.drawn = Some((options.clone(), self.draw(options)));
+        }
+        self.drawn.as_ref().map_or(&[], |(_, lines)| lines)
+    }
+
+    pub(crate) fn kind(&self) -> Option<Kind> {
+        self.kind
+    }
+
+    /// The title and what stands beside it, without an icon.
+    pub(crate) fn headline(&self, kind: Kind) -> Line {
+        let mut line = Line::new();
+        let title = Style::new(Role::Title);
+        match kind {
+            Kind::Resolve(selection) => numbered("Resolve", selection, &mut line),
+            Kind::Reject(selection) => numbered("Reject", selection, &mut line),
+            Kind::Propose => line.add("Propose", title),
+            Kind::Device => line.add(self.device_name(), title),
+            Kind::File => {
+                line.add("Write ", title);
+                line.add(self.path.text(), Role::Path);
+            }
+            Kind::Refused => {
+                line.add("Write ", title);
+                line.add(self.path.text(), Role::Warning);
+            }
+            Kind::Tool => {
+                line.add(&self.name, title);
+                if !self.summary.text.is_empty() {
+                    line.add(" ", Role::Text);
+                    line.add(&self.summary.text, Role::Muted);
+                }
+            }
+        }
+        line
+    }
+
+    fn draw(&self, options: &Options) -> Vec<Line> {
+        let Some(kind) = self.kind else { return Vec::new() };
+        let (width, cells) = (options.columns(), &options.cells);
+        let mut first = Line::of(icon::PENDING, Role::Muted);
+        first.add(" ", Role::Text);
+        first.extend(self.headline(kind));
+        match self.phase {
+            Phase::Streaming => {}
+            Phase::Queued => first.add(" · queued", Role::Muted),
+            Phase::Running => first.add(" · running", Role::Muted),
+        }
+        let mut lines = vec![first.cut(width, cells)];
+        if !self.body.text().is_empty() {
+            let text = cells.cut(self.body.text(), BODY_COLUMNS);
+            let mut body = Line::of(indent(width), Role::Text);
+            body.add(&text, Role::Muted);
+            lines.push(body.cut(width, cells));
+        }
+        if let Some(fault) = self.fault() {
+            let mut line = Line::of(indent(width), Role::Text);
+            line.add(fault, Role::Warning);
+            lines.push(line.cut(width, cells));
+        }
+        lines
+    }
+
+    /// What is wrong with arguments that will not go on.
+    fn fault(&self) -> Option<&'static str> {
+        if self.phase == Phase::Streaming {
+            return None;
+        }
+        match self.arguments.shape() {
+            Shape::Closed => None,
+            Shape::Empty => Some("no arguments"),
+            Shape::NotAnObject => Some("the arguments are no JSON object"),
+            Shape::Open => Some("the arguments end too early"),
+            Shape::Broken => Some("the arguments are no valid JSON"),
+        }
+    }
+
+    /// Looks at what has arrived since. True where something that is drawn has changed.
+    fn refresh(&mut self) -> bool {
+        let (kind, mut changed) = self.decide();
+        changed |= kind != self.kind;
+        self.kind = kind;
+        changed |= match kind {
+            Some(Kind::Resolve(_) | Kind::Reject(_) | Kind::Propose) => {
+                self.advance_body(&["content", "reason", "title"])
+            }
+            Some(Kind::Device) => self.advance_body(&["content"]),
+            Some(Kind::Tool) => self.summary.advance(&self.arguments),
+            Some(Kind::File | Kind::Refused) | None => false,
+        };
+        if changed {
+            self.drawn = None;
+        }
+        changed
+    }
+
+    /// The kind of the call, as far as it is certain, and whether the path that is drawn changed.
+    fn decide(&mut self) -> (Option<Kind>, bool) {
+        if let Some(Target::Device(device)) = xd_protocol::parse_xd_url(&self.name) {
+            return (Some(kind_of(device)), false);
+        }
+        match self.name.as_str() {
+            WRITE_TOOL => self.decide_by_path(),
+            "resolve" => (self.decide_by_action(), false),
+            _ => (Some(Kind::Tool), false),
+        }
+    }
+
+    /// A `write`: certain once its path is whole, or can no longer become an address.
+    fn decide_by_path(&mut self) -> (Option<Kind>, bool) {
+        let over = self.phase != Phase::Streaming;
+        let Some(path) = self.arguments.field("path") else {
+            return (over.then_some(Kind::Tool), false);
+        };
+        let restarted = path.repeats != self.path.repeats();
+        if restarted {
+            self.path_is_plain = false;
+            self.path_is_decided = false;
+            self.path_start = 0;
+        }
+        if self.path_is_decided {
+            return (self.kind, false);
+        }
+        if !path.complete && !over && !self.path_is_plain {
+            let text = &path.text[self.path_start..];
+            let blank = text.len() - text.trim_start().len();
+            self.path_start += blank;
+            if could_become_xd_url(&text[blank..]) {
+                // What was drawn of an earlier path under the same key is void.
+                self.path.advance("", path.repeats);
+                return (None, restarted);
+            }
+            self.path_is_plain = true;
+        }
+        let changed = self.path.advance(path.text, path.repeats);
+        if !path.complete && !over {
+            return (Some(Kind::File), changed);
+        }
+        let kind = match classify(path.text) {
+            Address::Xd(Target::Device(device)) => kind_of(device),
+            Address::Xd(Target::Root) | Address::Malformed(_) | Address::NearMiss(_) => {
+                Kind::Refused
+            }
+            Address::Path(_) | Address::Foreign(_) => Kind::File,
+        };
+        self.path_is_decided = path.complete;
+        (Some(kind), changed)
+    }
+
+    /// The hidden `resolve` tool (`CONTRACT D15`): certain once its action is whole.
+    fn decide_by_action(&self) -> Option<Kind> {
+        let over = self.phase != Phase::Streaming;
+        match self.arguments.field("action") {
+            Some(action) if action.complete || over => Some(match action.text {
+                "apply" => Kind::Resolve(Selection::Head),
+                "discard" => Kind::Reject(Selection::Head),
+                _ => Kind::Tool,
+            }),
+            Some(_) => None,
+            None => over.then_some(Kind::Tool),
+        }
+    }
+
+    /// Follows the first of `keys` that the arguments have.
+    fn advance_body(&mut self, keys: &[&str]) -> bool {
+        let found = keys.iter().find_map(|key| self.arguments.field(key));
+        found.is_some_and(|Field { text, repeats, .. }| self.body.advance(text, repeats))
+    }
+
+    /// The name of the device that the call runs.
+    fn device_name(&self) -> &str {
+        let path = self.arguments.field("path").map(|path| path.text);
+        let target = xd_protocol::parse_xd_url(&self.name)
+            .or_else(|| path.and_then(xd_protocol::parse_xd_url));
+        match target {
+            Some(Target::Device(device)) => device.name(),
+            Some(Target::Root) | None => &self.name,
+        }
+    }
+}
+
+impl Summary {
+    fn advance(&mut self, arguments: &Arguments) -> bool {
+        let repeats = arguments.fields().take(self.fields).map(|field| field.repeats).sum();
+        let restarted = repeats != self.repeats;
+        if restarted {
+            *self = Self { repeats, ..Self::default() };
+        }
+        let before = self.text.len();
+        let cells = crate::Cells::default();
+        for field in arguments.fields().skip(self.fields) {
+            if !field.complete || self.text.len() > SUMMARY_BYTES {
+                break;
+            }
+            let first = field.text.trim_start().lines().next().unwrap_or("");
+            let value = cells.cut(first, VALUE_COLUMNS);
+            let gap = if self.text.is_empty() { "" } else { "  " };
+            self.text.push_str(&format!("{gap}{}={value}", cells.cut(field.name, VALUE_COLUMNS)));
+            self.fields += 1;
+            self.repeats += field.repeats;
+        }
+        restarted || self.text.len() != before
+    }
+}
+
+fn kind_of(device: Device<'_>) -> Kind {
+    match device {
+        Device::Resolve(selection) => Kind::Resolve(selection),
+        Device::Reject(selection) => Kind::Reject(selection),
+        Device::Propose => Kind::Propose,
+        Device::Tool(_) => Kind::Device,
+    }
+}
+
+fn numbered(title: &str, selection: Selection, line: &mut Line) {
+    line.add(title, Role::Title);
+    match selection {
+        Selection::Head => {}
+        Selection::Numbered(number) => line.add(&format!(" @{number}"), Role::Muted),
+    }
+}
+
+/// The indentation of a body, where there is room for one.
+pub(crate) fn indent(width: usize) -> &'static str {
+    if width > 8 { "  " } else { "" }
+}

@@ -1,0 +1,253 @@
+//! Unified diffs read back into files, hunks and lines.
+
+/// A unified diff as text, taken apart. What belongs to no file (a notice in front, a summary
+/// behind) is kept as notes, in its place.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Diff {
+    pub(crate) parts: Vec<Part>,
+}
+
+/// A piece of a [`Diff`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Part {
+    Note(String),
+    File(FileDiff),
+}
+
+/// The changes of one file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileDiff {
+    /// The path; of a deleted file the one that it had.
+    pub path: String,
+    /// What happens to it.
+    pub change: FileChange,
+    /// Lines added.
+    pub added: usize,
+    /// Lines removed.
+    pub removed: usize,
+    pub(crate) hunks: Vec<Hunk>,
+    /// Whether every line ends in a carriage return, which is then not shown line by line.
+    pub(crate) crlf: bool,
+}
+
+/// What a diff does to a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FileChange {
+    /// Its content changes.
+    Edited,
+    /// It appears.
+    Created,
+    /// It goes.
+    Deleted,
+    /// It moves here from another path.
+    Moved {
+        /// The path that it had.
+        from: String,
+    },
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Hunk {
+    pub(crate) header: String,
+    pub(crate) old_start: usize,
+    pub(crate) new_start: usize,
+    pub(crate) lines: Vec<HunkLine>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct HunkLine {
+    pub(crate) mark: Mark,
+    pub(crate) text: String,
+    pub(crate) ends_file: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Mark {
+    Context,
+    Added,
+    Removed,
+}
+
+impl Diff {
+    /// Reads a unified diff. Nothing is refused: a line that is no part of a diff is a note.
+    ///
+    /// Hunks are read by the counts in their headers, so a removed line that looks like a header is
+    /// a removed line.
+    #[must_use]
+    pub fn parse(text: &str) -> Self {
+        let mut diff = Self::default();
+        let mut lines = text.split('\n').peekable();
+        let mut moved_from = None;
+        while let Some(line) = lines.next() {
+            if line.is_empty() && lines.peek().is_none() {
+                break;
+            }
+            if let Some(from) = line.strip_prefix("rename from ") {
+                moved_from = Some(from.to_owned());
+            } else if let Some(to) = line.strip_prefix("rename to ")
+                && let Some(from) = moved_from.take()
+            {
+                diff.parts.push(Part::File(FileDiff {
+                    path: to.to_owned(),
+                    change: FileChange::Moved { from },
+                    added: 0,
+                    removed: 0,
+                    hunks: Vec::new(),
+                    crlf: false,
+                }));
+            } else if let Some(old) = line.strip_prefix("--- ")
+                && let Some(new) = lines.peek().and_then(|next| next.strip_prefix("+++ "))
+            {
+                let file = file_of(old, new);
+                lines.next();
+                diff.add_file(file);
+            } else if let Some((old_start, old, new_start, new)) = hunk_of(line)
+                && let Some(Part::File(file)) = diff.parts.last_mut()
+            {
+                let header = line.trim_end_matches('\r').to_owned();
+                let mut hunk = Hunk { header, old_start, new_start, lines: Vec::new() };
+                read_hunk(&mut hunk, old, new, &mut lines);
+                file.take(hunk);
+            } else if !is_preamble(line) {
+                diff.parts.push(Part::Note(line.to_owned()));
+            }
+        }
+        for part in &mut diff.parts {
+            if let Part::File(file) = part {
+                file.settle_line_ends();
+            }
+        }
+        diff
+    }
+
+    /// The files, in order.
+    pub fn files(&self) -> impl Iterator<Item = &FileDiff> {
+        self.parts.iter().filter_map(|part| match part {
+            Part::File(file) => Some(file),
+            Part::Note(_) => None,
+        })
+    }
+
+    /// The lines of all hunks: added, removed and context.
+    #[must_use]
+    pub fn line_count(&self) -> usize {
+        self.files().flat_map(|file| &file.hunks).map(|hunk| hunk.lines.len()).sum()
+    }
+
+    /// Whether there is text that belongs to no file.
+    pub(crate) fn has_notes(&self) -> bool {
+        self.parts.iter().any(|part| matches!(part, Part::Note(_)))
+    }
+
+    /// A file's headers belong to the move announced right before them, where there is one.
+    fn add_file(&mut self, file: FileDiff) {
+        let same = matches!(self.parts.last(), Some(Part::File(last))
+            if last.path == file.path && last.hunks.is_empty());
+        if !same {
+            self.parts.push(Part::File(file));
+        }
+    }
+}
+
+impl FileDiff {
+    fn take(&mut self, hunk: Hunk) {
+        let count = |mark| hunk.lines.iter().filter(|line| line.mark == mark).count();
+        self.added += count(Mark::Added);
+        self.removed += count(Mark::Removed);
+        self.hunks.push(hunk);
+    }
+
+    /// Where all lines end alike in `\r\n`, the `\r` says nothing line by line.
+    fn settle_line_ends(&mut self) {
+        let lines = || self.hunks.iter().flat_map(|hunk| &hunk.lines);
+        self.crlf = lines().next().is_some()
+            && lines().all(|line| line.ends_file || line.text.ends_with('\r'));
+        if self.crlf {
+            for line in self.hunks.iter_mut().flat_map(|hunk| &mut hunk.lines) {
+                if line.text.ends_with('\r') {
+                    line.text.pop();
+                }
+            }
+        }
+    }
+}
+
+/// Reads the lines of a hunk, as many as its header says.
+fn read_hunk<'t>(
+    hunk: &mut Hunk,
+    old: usize,
+    new: usize,
+    lines: &mut std::iter::Peekable<impl Iterator<Item = &'t str>>,
+) {
+    let (mut old, mut new) = (old, new);
+    while let Some(line) = lines.peek() {
+        let (mark, text) = match (line.as_bytes().first(), line.get(1..)) {
+            (Some(b'\\'), _) => {
+                if let Some(last) = hunk.lines.last_mut() {
+                    last.ends_file = true;
+                }
+                lines.next();
+                continue;
+            }
+            _ if old == 0 && new == 0 => return,
+            (Some(b'+'), Some(text)) if new > 0 => (Mark::Added, text),
+            (Some(b'-'), Some(text)) if old > 0 => (Mark::Removed, text),
+            (Some(b' '), Some(text)) => (Mark::Context, text),
+            // Some tools strip the blank of an empty context line.
+            (None, _) if old > 0 && new > 0 => (Mark::Context, ""),
+            _ => return,
+        };
+        match mark {
+            Mark::Context => {
+                old = old.saturating_sub(1);
+                new = new.saturating_sub(1);
+            }
+            Mark::Added => new -= 1,
+            Mark::Removed => old -= 1,
+        }
+        hunk.lines.push(HunkLine { mark, text: text.to_owned(), ends_file: false });
+        lines.next();
+    }
+}
+
+/// The file that a pair of `---` and `+++` headers names.
+fn file_of(old: &str, new: &str) -> FileDiff {
+    let (old, new) = (header_path(old), header_path(new));
+    let stripped =
+        |path: &str, side: &str| -> String { path.strip_prefix(side).unwrap_or(path).to_owned() };
+    let (from, to) = (stripped(&old, "a/"), stripped(&new, "b/"));
+    let (path, change) = match (old == "/dev/null", new == "/dev/null") {
+        (true, _) => (to, FileChange::Created),
+        (false, true) => (from, FileChange::Deleted),
+        (false, false) if from == to => (to, FileChange::Edited),
+        (false, false) => (to, FileChange::Moved { from }),
+    };
+    FileDiff { path, change, added: 0, removed: 0, hunks: Vec::new(), crlf: false }
+}
+
+/// A header's path without the time that some tools put behind a tab.
+fn header_path(header: &str) -> String {
+    header.split('\t').next().unwrap_or(header).trim_end_matches('\r').to_owned()
+}
+
+/// The numbers of `@@ -old_start,old +new_start,new @@`; a count left out is 1.
+fn hunk_of(line: &str) -> Option<(usize, usize, usize, usize)> {
+    let rest = line.strip_prefix("@@ -")?;
+    let (old, rest) = rest.split_once(" +")?;
+    let (new, _) = rest.split_once(" @@")?;
+    let range = |text: &str| -> Option<(usize, usize)> {
+        match text.split_once(',') {
+            Some((start, count)) => Some((start.parse().ok()?, count.parse().ok()?)),
+            None => Some((text.parse().ok()?, 1)),
+        }
+    };
+    let ((old_start, old), (new_start, new)) = (range(old)?, range(new)?);
+    Some((old_start, old, new_start, new))
+}
+
+/// Lines in front of a file's headers that repeat what the headers say.
+fn is_preamble(line: &str) -> bool {
+    ["diff --git ", "index ", "similarity index ", "new file mode ", "deleted file mode "]
+        .iter()
+        .any(|start| line.starts_with(start))
+}

@@ -1,0 +1,246 @@
+//! Diffs laid out: gutters, word marks, a stated cut.
+
+use std::ops::Range;
+
+use crate::cells::Break;
+use crate::clean::clean_line_at;
+use crate::diff::{Diff, FileChange, FileDiff, Hunk, HunkLine, Mark, Part};
+use crate::link::Link;
+use crate::options::Options;
+use crate::style::{Line, Role, Span, Style};
+use crate::word_marks::word_marks;
+
+/// The width from which on line numbers are drawn.
+const GUTTER_FROM: usize = 60;
+
+impl Diff {
+    /// One line a file: its path, what happens to it, lines added and removed (case 109).
+    #[must_use]
+    pub fn summary(&self, options: &Options) -> Vec<Line> {
+        let cells = &options.cells;
+        let widest = self.files().map(|file| path_line(file, options).width(cells)).max();
+        let column = widest.unwrap_or(0).min(options.columns().saturating_sub(16));
+        self.files()
+            .flat_map(|file| {
+                let mut line = path_line(file, options).pad(column, Role::Text, cells);
+                line.add("  ", Role::Text);
+                line.extend(counts(file));
+                line.wrap(options.columns(), Break::Words, cells)
+            })
+            .collect()
+    }
+
+    /// The diff as lines, at most [`Options::max_lines`] lines of hunks; what is cut is counted, and
+    /// `see_all` (`xd show 3`) says how to see it (case 107).
+    #[must_use]
+    pub fn lines(&self, options: &Options, see_all: Option<&str>) -> Vec<Line> {
+        let bound = options.max_lines.unwrap_or(usize::MAX);
+        let total = self.line_count();
+        let (mut out, mut shown) = (Vec::new(), 0);
+        for part in &self.parts {
+            match part {
+                Part::Note(text) => {
+                    let line = Line::of(&clean_line_at(text, &options.cells), Role::Muted);
+                    out.extend(line.wrap(options.columns(), Break::Words, &options.cells));
+                }
+                // A file without a line that fits would be a bare name; the cut counts it.
+                Part::File(file) if shown < bound || file.hunks.is_empty() => {
+                    out.extend(file_header(file, options));
+                    for hunk in &file.hunks {
+                        let room = bound - shown;
+                        if room == 0 {
+                            break;
+                        }
+                        shown += hunk.lines.len().min(room);
+                        hunk_lines(hunk, room, options, &mut out);
+                    }
+                }
+                Part::File(_) => {}
+            }
+        }
+        if shown < total {
+            let mut text = format!("… {} of {total} lines not shown", total - shown);
+            if let Some(see_all) = see_all {
+                text.push_str(&format!("; all of it: {see_all}"));
+            }
+            let line = Line::of(&text, Role::Warning);
+            out.extend(line.wrap(options.columns(), Break::Words, &options.cells));
+        }
+        out
+    }
+}
+
+fn file_header(file: &FileDiff, options: &Options) -> Vec<Line> {
+    let mut line = path_line(file, options);
+    line.add("  ", Role::Text);
+    line.extend(counts(file));
+    if file.crlf {
+        line.add("  CRLF", Role::Muted);
+    }
+    line.wrap(options.columns(), Break::Words, &options.cells)
+}
+
+fn path_line(file: &FileDiff, options: &Options) -> Line {
+    let link = options.link_root.as_ref().and_then(|root| Link::file(&root.join(&file.path)));
+    let mut line = Line::new();
+    line.push(Span::new(&file.path, Style::new(Role::Path).bold()).linked(link));
+    match &file.change {
+        FileChange::Edited => {}
+        FileChange::Created => line.add(" (new)", Role::Added),
+        FileChange::Deleted => line.add(" (deleted)", Role::Removed),
+        FileChange::Moved { from } => line.add(&format!(" (moved from {from})"), Role::Warning),
+    }
+    line
+}
+
+fn counts(file: &FileDiff) -> Line {
+    let mut line = Line::of(&format!("+{}", file.added), Role::Added);
+    line.add(" ", Role::Text);
+    line.add(&format!("-{}", file.removed), Role::Removed);
+    line
+}
+
+/// Appends the first `room` lines of a hunk.
+fn hunk_lines(hunk: &Hunk, room: usize, options: &Options, out: &mut Vec<Line>) {
+    let header = Line::of(&clean_line_at(&hunk.header, &options.cells), Role::Hunk);
+    out.push(header.cut(options.columns(), &options.cells));
+    let last = hunk.old_start.max(hunk.new_start).saturating_add(hunk.lines.len());
+    let gutter = Gutter::new(last, options);
+    let (mut old, mut new) = (hunk.old_start, hunk.new_start);
+    let mut rest = &hunk.lines[..hunk.lines.len().min(room)];
+    while let Some(first) = rest.first() {
+        if first.mark == Mark::Context {
+            let text = clean_line_at(&first.text, &options.cells);
+            gutter.put(new, first, &text, &[], out);
+            (old, new) = (old.saturating_add(1), new.saturating_add(1));
+            rest = &rest[1..];
+            continue;
+        }
+        // A change is a run of removed lines and the run of added lines behind it.
+        let run =
+            |lines: &[HunkLine], mark| lines.iter().take_while(|line| line.mark == mark).count();
+        let removed = run(rest, Mark::Removed);
+        let added = run(&rest[removed..], Mark::Added);
+        let (olds, others) = rest.split_at(removed);
+        let (news, others) = others.split_at(added);
+        let texts = |lines: &[HunkLine]| -> Vec<String> {
+            lines.iter().map(|line| clean_line_at(&line.text, &options.cells)).collect()
+        };
+        let (old_texts, new_texts) = (texts(olds), texts(news));
+        let [old_marks, new_marks] = marks_of(&old_texts, &new_texts);
+        for (i, line) in olds.iter().enumerate() {
+            gutter.put(old, line, &old_texts[i], &old_marks[i], out);
+            old = old.saturating_add(1);
+        }
+        for (i, line) in news.iter().enumerate() {
+            gutter.put(new, line, &new_texts[i], &new_marks[i], out);
+            new = new.saturating_add(1);
+        }
+        rest = others;
+    }
+}
+
+type Marks = Vec<Vec<Range<usize>>>;
+
+/// The word marks of a change, line by line. As many lines on both sides are compared one to one;
+/// otherwise the two runs as a whole, so that a call broken over lines still shows what changed.
+fn marks_of(olds: &[String], news: &[String]) -> [Marks; 2] {
+    let mut marks = [vec![Vec::new(); olds.len()], vec![Vec::new(); news.len()]];
+    if olds.is_empty() || news.is_empty() {
+        return marks;
+    }
+    if olds.len() == news.len() {
+        for (i, (old, new)) in olds.iter().zip(news).enumerate() {
+            if let Some([a, b]) = word_marks(old, new) {
+                marks[0][i] = a;
+                marks[1][i] = b;
+            }
+        }
+    } else if let Some([a, b]) = word_marks(&olds.join("\n"), &news.join("\n")) {
+        marks = [by_line(olds, &a), by_line(news, &b)];
+    }
+    marks
+}
+
+/// Ranges in the joined lines, as ranges in each line.
+fn by_line(lines: &[String], ranges: &[Range<usize>]) -> Marks {
+    let mut offset = 0;
+    let mut next = 0;
+    lines
+        .iter()
+        .map(|line| {
+            let (start, end) = (offset, offset + line.len());
+            offset = end + 1;
+            let mut marks = Vec::new();
+            while let Some(range) = ranges.get(next).filter(|range| range.start < end) {
+                let (from, to) = (range.start.max(start), range.end.min(end));
+                if from < to {
+                    marks.push(from - start..to - start);
+                }
+                if range.end > end {
+                    break;
+                }
+                next += 1;
+            }
+            marks
+        })
+        .collect()
+}
+
+/// The columns left of a line: its number, where there is room, and its mark.
+struct Gutter<'a> {
+    digits: usize,
+    options: &'a Options,
+}
+
+impl<'a> Gutter<'a> {
+    fn new(last: usize, options: &'a Options) -> Self {
+        let digits = if options.columns() >= GUTTER_FROM { last.to_string().len() } else { 0 };
+        Self { digits, options }
+    }
+
+    /// Appends one line of a hunk, wrapped under its own gutter. Nothing of it is dropped.
+    fn put(
+        &self,
+        number: usize,
+        line: &HunkLine,
+        text: &str,
+        marks: &[Range<usize>],
+        out: &mut Vec<Line>,
+    ) {
+        let (sign, base, marked) = match line.mark {
+            Mark::Context => (" ", Role::Text, Role::Text),
+            Mark::Added => ("+", Role::Added, Role::AddedWord),
+            Mark::Removed => ("-", Role::Removed, Role::RemovedWord),
+        };
+        let mut body = Line::new();
+        let mut at = 0;
+        for mark in marks {
+            body.add(&text[at..mark.start], base);
+            body.add(&text[mark.clone()], marked);
+            at = mark.end;
+        }
+        body.add(&text[at..], base);
+        if line.ends_file {
+            body.add(" (no newline at end of file)", Role::Muted);
+        }
+        let width = self.options.columns();
+        let signs = if width > 2 { 1 } else { 0 };
+        let numbers = if self.digits > 0 { self.digits + 1 } else { 0 };
+        let room = width.saturating_sub(numbers + signs).max(1);
+        for (i, piece) in
+            body.wrap(room, Break::Anywhere, &self.options.cells).into_iter().enumerate()
+        {
+            let mut row = Line::new();
+            if numbers > 0 {
+                let text = if i == 0 { number.to_string() } else { String::new() };
+                row.add(&format!("{text:>digits$} ", digits = self.digits), Role::Muted);
+            }
+            if signs > 0 {
+                row.add(sign, base);
+            }
+            row.extend(piece);
+            out.push(row);
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! Staged previews: what is proposed, file by file, and the diff.
+
+use xd_protocol::notice;
+use xd_resolve::ToolResult;
+
+use crate::block::{Block, split_label};
+use crate::diff::Diff;
+use crate::icon;
+use crate::options::Options;
+use crate::style::{Line, Role, Style};
+
+/// A staged action as it is shown before the decision.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Preview {
+    /// The action's number.
+    pub number: Option<u64>,
+    /// The action's label: `AST Edit: 2 replacements in 1 file`.
+    pub label: Option<String>,
+    /// The tool that staged it.
+    pub source: Option<String>,
+    /// Why it can no longer be applied as it is, where that is known.
+    pub stale: Option<String>,
+    /// The preview: a unified diff, with notes around it if need be.
+    pub text: String,
+    /// How to see all of a diff that is cut: `xd show 3`.
+    pub see_all: Option<String>,
+}
+
+impl Preview {
+    /// The preview that a staging tool's result carries; none for any other result.
+    ///
+    /// Such a result begins with the notice of `CONTRACT S4`; the preview is what follows its blank
+    /// line. `number` and `label` are taken from the details where those hold them.
+    #[must_use]
+    pub fn of(tool_name: &str, result: &ToolResult) -> Option<Self> {
+        let text = result.joined();
+        if result.is_error || !text.starts_with(notice::STAGED) {
+            return None;
+        }
+        let details = result.details.as_ref();
+        let number = details.and_then(|details| details.get("number")?.as_u64());
+        let label = details.and_then(|details| details.get("label")?.as_str());
+        Some(Self {
+            number,
+            label: label.map(Into::into),
+            source: Some(tool_name.to_owned()),
+            stale: None,
+            text: text.split_once("\n\n").map_or("", |(_, preview)| preview).to_owned(),
+            see_all: number.map(|number| format!("read xd://resolve@{number}")),
+        })
+    }
+}
+
+/// The block of a preview: title, every file with its counts, then the diff up to
+/// [`Options::max_lines`], with the cut stated (cases 107 and 109).
+#[must_use]
+pub fn preview_block(preview: &Preview, options: &Options) -> Vec<Line> {
+    let title = Style::new(Role::Warning).bold();
+    let (source, summary) = split_label(preview.label.as_deref(), preview.source.as_deref());
+    let mut header = Line::of(icon::PENDING, Role::Warning);
+    header.add(" ", Role::Text);
+    match summary {
+        Some(summary) => {
+            header.add("Proposed:", title);
+            header.add(&format!(" {summary}"), Role::Text);
+        }
+        None => header.add("Proposed", title),
+    }
+    if let Some(source) = source {
+        header.add(" ", Role::Text);
+        header.add(&format!("[{source}]"), Role::Title);
+    }
+    let badge = match (preview.number, preview.stale.is_some()) {
+        (Some(number), false) => format!("@{number} pending"),
+        (Some(number), true) => format!("@{number} stale"),
+        (None, false) => "pending".to_owned(),
+        (None, true) => "stale".to_owned(),
+    };
+    let block = Block::new(Style::new(Role::Text), options);
+    let mut lines = block.header(&header, &Line::of(&badge, Role::Warning));
+    if let Some(stale) = &preview.stale {
+        lines.extend(block.body(stale, Style::new(Role::Error), usize::MAX));
+    }
+    let diff = Diff::parse(&preview.text);
+    lines.extend(diff.summary(options));
+    if diff.line_count() > 0 || diff.has_notes() {
+        lines.push(Line::new());
+        lines.extend(diff.lines(options, preview.see_all.as_deref()));
+    }
+    lines
+}
