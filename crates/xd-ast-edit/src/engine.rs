@@ -1,0 +1,448 @@
+//! The rewriter itself: a source in, edits out. No files, no clock, no recursion over the tree.
+//!
+//! One parse and one walk serve all operations of a language. Each node is offered only to the
+//! operations whose pattern has its kind.
+
+use std::ops::Range;
+
+use crate::expand::{FileStyle, expand};
+use crate::op::Program;
+use crate::removal::{Removal, removals};
+use crate::tree::{Tree, glimpse, line_of, place_of};
+
+/// Trees deeper than this are refused where a pattern compares whole subtrees (a name that occurs
+/// twice): that comparison recurses. Generated code is the only thing ever seen to come near.
+pub(crate) const DEEPEST_COMPARED: usize = 10_000;
+
+/// At most this many dropped comments of one file are told one by one; all are counted.
+const COMMENTS_TOLD: usize = 20;
+
+/// One replacement of bytes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Edit {
+    /// The bytes of the source that go.
+    pub range: Range<usize>,
+    /// What stands there instead.
+    pub text: String,
+    /// Index of the operation in the caller's list.
+    pub op: usize,
+}
+
+/// A comment that a rewrite takes away.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DroppedComment {
+    /// Its line in the source, from 1.
+    pub line: usize,
+    /// How it begins.
+    pub text: String,
+}
+
+/// What a rewrite of one source came to.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Rewritten {
+    /// The edits, sorted and apart from each other. A removal may need two.
+    pub edits: Vec<Edit>,
+    /// How many matches are replaced: the number that preview, label and result show.
+    pub replacements: usize,
+    /// The same for each operation, by its index.
+    pub by_op: Vec<usize>,
+    /// Matches inside replaced ones, left as they are (`CONTRACT A5`).
+    pub nested: usize,
+    /// Matches whose replacement is the text that stands there already.
+    pub unchanged: usize,
+    /// Replaced places that already read as an earlier run of the same operation left them.
+    pub regrown: usize,
+    /// How many comments the replacements take away.
+    pub dropped: usize,
+    /// The first of these, with their places.
+    pub dropped_comments: Vec<DroppedComment>,
+    /// Whether there were more matches than the limit allows.
+    pub capped: bool,
+}
+
+/// A place in a source that an operation matched, for messages.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Site {
+    /// Index of the operation.
+    pub op: usize,
+    /// The bytes.
+    pub range: Range<usize>,
+    /// First and last line, from 1.
+    pub lines: (usize, usize),
+    /// How it begins.
+    pub text: String,
+}
+
+impl std::fmt::Display for Site {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { op, range, lines: (first, last), text } = self;
+        if first == last {
+            write!(f, "ops[{op}] at line {first}")?;
+        } else {
+            write!(f, "ops[{op}] at lines {first}-{last}")?;
+        }
+        write!(f, " (bytes {}..{}, `{text}`)", range.start, range.end)
+    }
+}
+
+/// Why a source is not rewritten.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Refusal {
+    /// The source has a syntax error; it is left alone (`CONTRACT A4`).
+    #[error("does not parse (line {line}, column {column})")]
+    SourceDoesNotParse {
+        /// Line, from 1.
+        line: usize,
+        /// Column in characters, from 1.
+        column: usize,
+    },
+    /// The source is nested too deeply to compare parts of it; it is left alone.
+    #[error(
+        "is nested {depth} levels deep, and a pattern that uses a name twice compares at most {DEEPEST_COMPARED}"
+    )]
+    TooDeep {
+        /// How deep it is.
+        depth: usize,
+    },
+    /// Two operations want to change the same bytes (`CONTRACT A5`).
+    #[error(
+        "two ops change the same code: {first} and {second}; stage one, apply it, then stage the other"
+    )]
+    Overlap {
+        /// The place that begins first.
+        first: Site,
+        /// The other one.
+        second: Site,
+    },
+    /// The result has a syntax error that the source did not have.
+    #[error(
+        "the result would not parse at its line {line} (`{near}`), after ops[{}] changed line {source_line}; nothing is staged: adjust `out` or narrow `pat`",
+        op
+    )]
+    ResultDoesNotParse {
+        /// Line in the result, from 1.
+        line: usize,
+        /// What stands there in the result.
+        near: String,
+        /// Line in the source of the change that is nearest before it.
+        source_line: usize,
+        /// The operation that made that change.
+        op: usize,
+    },
+}
+
+/// A match that is to be replaced.
+struct Replacement {
+    op: usize,
+    node: usize,
+    whole_node: bool,
+    range: Range<usize>,
+    text: String,
+    kept: Vec<Range<usize>>,
+}
+
+/// Rewrites `source` by all operations of `program`, at most `limit` replacements from the start.
+///
+/// Matching, comparing and parsing need a stack for trees of 10,000 levels; callers that take
+/// sources from elsewhere run this on a thread with 64 MiB.
+///
+/// **Invariant A3:** the edits of a result are sorted and never overlap.
+/// **Invariant A4:** where the source parses, so does the result, or there is none.
+///
+/// # Errors
+/// See [`Refusal`]. The first two leave a file alone; the others refuse the whole call.
+pub fn rewrite(program: &Program, source: &str, limit: usize) -> Result<Rewritten, Refusal> {
+    let active: Vec<bool> = program.ops.iter().map(|op| op.may_match(source.as_bytes())).collect();
+    let mut result = Rewritten { by_op: vec![0; op_count(program)], ..Rewritten::default() };
+    if !active.contains(&true) {
+        return Ok(result);
+    }
+    let broken = |at| {
+        let (line, column) = place_of(source, at);
+        Refusal::SourceDoesNotParse { line, column }
+    };
+    let tree = Tree::parse(source, program.lang).map_err(|_| broken(0))?;
+    if let Some(at) = tree.first_error() {
+        return Err(broken(at));
+    }
+    if program.ops.iter().zip(&active).any(|(op, active)| *active && op.pattern.repeats) {
+        let depth = tree.depth();
+        if depth > DEEPEST_COMPARED {
+            return Err(Refusal::TooDeep { depth });
+        }
+    }
+    let (replacements, comments) = find(program, &active, &tree, source, limit, &mut result);
+    refuse_overlaps(&replacements, source)?;
+    result.edits = edits_of(&tree, source, &replacements)?;
+    result.replacements = replacements.len();
+    for replacement in &replacements {
+        result.by_op[replacement.op] += 1;
+    }
+    count_dropped(
+        &replacements,
+        &result.edits,
+        &comments,
+        source,
+        &mut result.dropped,
+        &mut result.dropped_comments,
+    );
+    refuse_broken_result(program, source, &result.edits)?;
+    Ok(result)
+}
+
+/// Applies sorted, separate edits in one pass.
+#[must_use]
+pub fn assemble(source: &str, edits: &[Edit]) -> String {
+    let grown: usize = edits.iter().map(|edit| edit.text.len()).sum();
+    let mut out = String::with_capacity(source.len() + grown);
+    let mut at = 0;
+    for edit in edits {
+        out.push_str(&source[at..edit.range.start]);
+        out.push_str(&edit.text);
+        at = edit.range.end;
+    }
+    out.push_str(&source[at..]);
+    out
+}
+
+/// How many operations the caller gave, as far as the program knows.
+fn op_count(program: &Program) -> usize {
+    let compiled = program.ops.iter().map(|op| op.index);
+    let failed = program.failures().iter().map(|(index, _)| *index);
+    compiled.chain(failed).max().map_or(0, |last| last + 1)
+}
+
+/// How far an operation has got.
+#[derive(Debug, Clone, Copy, Default)]
+struct Progress {
+    /// End of the last replaced match: matches that begin before it are nested in it.
+    covered: usize,
+    /// End of the last place that reads like the operation's own result.
+    regrown: usize,
+}
+
+/// Walks the tree once and collects the outermost matches of each operation, and the comments.
+fn find(
+    program: &Program,
+    active: &[bool],
+    tree: &Tree,
+    source: &str,
+    limit: usize,
+    result: &mut Rewritten,
+) -> (Vec<Replacement>, Vec<Range<usize>>) {
+    let style = FileStyle::of(source);
+    let mut progress = vec![Progress::default(); program.ops.len()];
+    let mut found = Vec::new();
+    let mut comments: Vec<Range<usize>> = Vec::new();
+    let root = tree.root();
+    for node in root.dfs() {
+        let kind = usize::from(node.kind_id());
+        if program.comments.get(kind) == Some(&true) {
+            let range = node.range();
+            if comments.last().is_none_or(|last| last.end <= range.start) {
+                comments.push(range);
+            }
+        }
+        let Some(ops) = program.by_kind.get(kind) else { continue };
+        for &place in ops {
+            let op = &program.ops[place];
+            if !active[place] {
+                continue;
+            }
+            let start = node.range().start;
+            let at = &mut progress[place];
+            if let Some(regrown) = op.regrows.as_ref().and_then(|regrows| regrows.result.as_ref())
+                && regrown.kinds.contains(&node.kind_id())
+                && let Some((_, end)) = regrown.matches(&node, style.crlf)
+            {
+                at.regrown = at.regrown.max(end);
+            }
+            if !op.pattern.kinds.contains(&node.kind_id()) {
+                continue;
+            }
+            let Some((matched, end)) = op.pattern.matches(&node, style.crlf) else { continue };
+            if start < at.covered {
+                result.nested += 1;
+                continue;
+            }
+            let range = start..end;
+            let mut expansion =
+                expand(&op.template, matched.get_env(), source, start, program.lang, style);
+            drop_doubled_terminator(&mut expansion.text, &source[range.clone()], &source[end..]);
+            if expansion.text == source[range.clone()] {
+                result.unchanged += 1;
+                continue;
+            }
+            if found.len() == limit {
+                result.capped = true;
+                return (found, comments);
+            }
+            at.covered = end;
+            result.regrown += usize::from(start < at.regrown);
+            found.push(Replacement {
+                op: op.index,
+                node: node.node_id(),
+                whole_node: end == node.range().end,
+                range,
+                text: expansion.text,
+                kept: expansion.kept,
+            });
+        }
+    }
+    (found, comments)
+}
+
+/// Takes the last `;` or `,` off the replacement where the same stands right behind the match, and
+/// the match itself did not end in one.
+fn drop_doubled_terminator(text: &mut String, matched: &str, behind: &str) {
+    for terminator in [';', ','] {
+        if text.ends_with(terminator)
+            && !matched.ends_with(terminator)
+            && behind.trim_start_matches([' ', '\t']).starts_with(terminator)
+        {
+            text.pop();
+        }
+    }
+}
+
+fn site(source: &str, op: usize, range: Range<usize>) -> Site {
+    let lines = (
+        line_of(source, range.start),
+        line_of(source, range.end.saturating_sub(1).max(range.start)),
+    );
+    Site { op, lines, text: glimpse(source, range.start, 60), range }
+}
+
+/// Refuses matches of different operations that share bytes.
+fn refuse_overlaps(replacements: &[Replacement], source: &str) -> Result<(), Refusal> {
+    let mut order: Vec<&Replacement> = replacements.iter().collect();
+    order.sort_by_key(|replacement| {
+        (replacement.range.start, replacement.range.end, replacement.op)
+    });
+    for pair in order.windows(2) {
+        if pair[1].range.start < pair[0].range.end {
+            return Err(Refusal::Overlap {
+                first: site(source, pair[0].op, pair[0].range.clone()),
+                second: site(source, pair[1].op, pair[1].range.clone()),
+            });
+        }
+    }
+    Ok(())
+}
+
+/// The edits for the matches: removals take their separators and lines with them.
+fn edits_of(tree: &Tree, source: &str, replacements: &[Replacement]) -> Result<Vec<Edit>, Refusal> {
+    let mut gone = Vec::new();
+    let mut edits = Vec::with_capacity(replacements.len());
+    for replacement in replacements {
+        if replacement.text.trim().is_empty() {
+            gone.push(Removal {
+                op: replacement.op,
+                node: replacement.whole_node.then_some(replacement.node),
+                range: replacement.range.clone(),
+            });
+        } else {
+            edits.push(Edit {
+                range: replacement.range.clone(),
+                text: replacement.text.clone(),
+                op: replacement.op,
+            });
+        }
+    }
+    if !gone.is_empty() {
+        let removed = removals(tree, source, &gone);
+        edits.extend(removed.into_iter().map(|(range, op)| Edit {
+            range,
+            text: String::new(),
+            op,
+        }));
+    }
+    edits.sort_by_key(|edit| (edit.range.start, edit.range.end));
+    for pair in edits.windows(2) {
+        if pair[1].range.start < pair[0].range.end {
+            return Err(Refusal::Overlap {
+                first: site(source, pair[0].op, pair[0].range.clone()),
+                second: site(source, pair[1].op, pair[1].range.clone()),
+            });
+        }
+    }
+    Ok(edits)
+}
+
+/// Counts the comments inside edited bytes that no capture carries over.
+fn count_dropped(
+    replacements: &[Replacement],
+    edits: &[Edit],
+    comments: &[Range<usize>],
+    source: &str,
+    dropped: &mut usize,
+    told: &mut Vec<DroppedComment>,
+) {
+    if comments.is_empty() {
+        return;
+    }
+    let mut kept: Vec<&Range<usize>> =
+        replacements.iter().flat_map(|replacement| &replacement.kept).collect();
+    kept.sort_by_key(|range| range.start);
+    // Captures nest only as a whole, so the furthest end before a place decides.
+    let mut ends: Vec<usize> = Vec::with_capacity(kept.len());
+    for range in &kept {
+        ends.push(ends.last().copied().unwrap_or(0).max(range.end));
+    }
+    for edit in edits {
+        let first = comments.partition_point(|comment| comment.start < edit.range.start);
+        for comment in comments[first..].iter().take_while(|comment| comment.start < edit.range.end)
+        {
+            let before = kept.partition_point(|range| range.start <= comment.start);
+            if before > 0 && ends[before - 1] >= comment.end {
+                continue;
+            }
+            *dropped += 1;
+            if told.len() < COMMENTS_TOLD {
+                told.push(DroppedComment {
+                    line: line_of(source, comment.start),
+                    text: glimpse(source, comment.start, 60),
+                });
+            }
+        }
+    }
+}
+
+fn refuse_broken_result(program: &Program, source: &str, edits: &[Edit]) -> Result<(), Refusal> {
+    if edits.is_empty() {
+        return Ok(());
+    }
+    let result = assemble(source, edits);
+    let place = match Tree::parse(&result, program.lang) {
+        Ok(tree) => tree.first_error(),
+        Err(_) => Some(0),
+    };
+    let Some(place) = place else { return Ok(()) };
+    // The change that is nearest before the error, or the first one.
+    let mut shift = 0_isize;
+    let mut cause = &edits[0];
+    for edit in edits {
+        let start = edit.range.start.wrapping_add_signed(shift);
+        if start > place {
+            break;
+        }
+        cause = edit;
+        shift += edit.text.len().cast_signed() - edit.range.len().cast_signed();
+    }
+    Err(Refusal::ResultDoesNotParse {
+        line: line_of(&result, place),
+        near: glimpse(&result, place, 60),
+        source_line: line_of(source, cause.range.start),
+        op: cause.op,
+    })
+}
+
+impl std::fmt::Debug for Replacement {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Replacement")
+            .field("op", &self.op)
+            .field("range", &self.range)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,218 @@
+//! Expanding a template for one match: captures go in literally and once, with the indentation of
+//! the place where they land and without commas that an empty list would leave behind.
+
+use std::ops::Range;
+
+use ast_grep_core::meta_var::MetaVarEnv;
+
+use crate::indent::{fixed_ranges, leading, line_indent, push_moved};
+use crate::language::Lang;
+use crate::template::{Piece, Template};
+use crate::tree::Doc;
+
+/// How the file of a match is written.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct FileStyle {
+    /// Whether the file's first indented line is indented by tabs.
+    pub(crate) tabs: bool,
+    /// Whether CRLF occurs in it.
+    pub(crate) crlf: bool,
+}
+
+impl FileStyle {
+    /// Reads the style off a source.
+    pub(crate) fn of(source: &str) -> Self {
+        let bytes = source.as_bytes();
+        let tabs = memchr::memchr_iter(b'\n', bytes)
+            .filter_map(|end| bytes.get(end + 1))
+            .find(|byte| matches!(byte, b' ' | b'\t'))
+            .is_some_and(|byte| *byte == b'\t');
+        Self { tabs, crlf: memchr::memmem::find(bytes, b"\r\n").is_some() }
+    }
+
+    /// The line break of the line that holds byte `at`, or of the line before where it is the last.
+    pub(crate) fn line_break(self, source: &str, at: usize) -> &'static str {
+        if !self.crlf {
+            return "\n";
+        }
+        let bytes = source.as_bytes();
+        let end = memchr::memchr(b'\n', &bytes[at..])
+            .map(|end| at + end)
+            .or_else(|| memchr::memrchr(b'\n', &bytes[..at]));
+        match end {
+            Some(end) if end > 0 && bytes[end - 1] == b'\r' => "\r\n",
+            Some(_) | None => "\n",
+        }
+    }
+}
+
+/// What a template became.
+#[derive(Debug, Default)]
+pub(crate) struct Expansion {
+    /// The text.
+    pub(crate) text: String,
+    /// Bytes of the source that are in it.
+    pub(crate) kept: Vec<Range<usize>>,
+}
+
+struct Writer<'s> {
+    source: &'s str,
+    lang: Lang,
+    style: FileStyle,
+    line_break: &'static str,
+    /// Indentation of the line on which the match begins.
+    base: &'s str,
+    out: String,
+    kept: Vec<Range<usize>>,
+    /// Indentation of the template's current line in the result, and whether it is written yet.
+    line: String,
+    fresh: bool,
+    /// A comma and the space around it are to be left out at the start of the next text.
+    skip_comma: bool,
+}
+
+/// Expands `template` for the match that begins at byte `at` of `source` and bound `env`.
+pub(crate) fn expand(
+    template: &Template,
+    env: &MetaVarEnv<'_, Doc>,
+    source: &str,
+    at: usize,
+    lang: Lang,
+    style: FileStyle,
+) -> Expansion {
+    let base = leading(line_indent(source, at));
+    let mut writer = Writer {
+        source,
+        lang,
+        style,
+        line_break: style.line_break(source, at),
+        base,
+        out: String::new(),
+        kept: Vec::new(),
+        line: base.to_owned(),
+        fresh: false,
+        skip_comma: false,
+    };
+    for (index, piece) in template.pieces.iter().enumerate() {
+        let next = match template.pieces.get(index + 1) {
+            Some(Piece::Text(text)) => Some(text.as_str()),
+            Some(Piece::Single(_) | Piece::List(_)) => Some("$"),
+            None => None,
+        };
+        match piece {
+            Piece::Text(text) => writer.text(text, next.is_some(), template.indent_unit),
+            Piece::Single(name) => {
+                if let Some(node) = env.get_match(name) {
+                    writer.capture(std::slice::from_ref(node), node.range());
+                }
+            }
+            Piece::List(name) => writer.list(&env.get_multiple_matches(name), next),
+        }
+    }
+    Expansion { text: writer.out, kept: writer.kept }
+}
+
+impl Writer<'_> {
+    /// Template text; `more` says that a capture follows on its last line.
+    fn text(&mut self, text: &str, more: bool, unit: usize) {
+        let mut text = text;
+        if std::mem::take(&mut self.skip_comma)
+            && let Some(rest) = text.trim_start().strip_prefix(',')
+        {
+            text = rest.trim_start_matches([' ', '\t']);
+        }
+        let last = text.matches('\n').count();
+        for (number, line) in text.split('\n').enumerate() {
+            if number > 0 {
+                self.out.push_str(self.line_break);
+                self.fresh = true;
+                self.line = self.base.to_owned();
+            }
+            if self.fresh && line.trim().is_empty() {
+                // A blank line stays empty; the space before a capture waits for what comes.
+                if number == last && more {
+                    self.line.push_str(&self.in_file_style(line, unit));
+                }
+                continue;
+            }
+            if self.fresh {
+                let lead = leading(line);
+                self.line.push_str(&self.in_file_style(lead, unit));
+                self.start_line();
+                self.out.push_str(&line[lead.len()..]);
+            } else {
+                self.out.push_str(line);
+            }
+        }
+    }
+
+    /// The template's own indentation, in tabs where the file has tabs and the template spaces.
+    fn in_file_style(&self, lead: &str, unit: usize) -> String {
+        if !self.style.tabs || unit == 0 || lead.contains('\t') {
+            return lead.to_owned();
+        }
+        "\t".repeat(lead.len() / unit) + &" ".repeat(lead.len() % unit)
+    }
+
+    /// Writes the current line's indentation, once.
+    fn start_line(&mut self) {
+        if std::mem::take(&mut self.fresh) {
+            self.out.push_str(&self.line);
+        }
+    }
+
+    fn capture(&mut self, nodes: &[ast_grep_core::Node<'_, Doc>], range: Range<usize>) {
+        self.skip_comma = false;
+        self.start_line();
+        let text = &self.source[range.clone()];
+        if text.contains('\n') {
+            let old = leading(line_indent(self.source, range.start));
+            let fixed: Vec<_> =
+                nodes.iter().flat_map(|node| fixed_ranges(node, self.lang)).collect();
+            push_moved(&mut self.out, text, range.start, old, &self.line, &fixed);
+        } else {
+            self.out.push_str(text);
+        }
+        self.kept.push(range);
+    }
+
+    /// A list, with the commas around it put right: an empty one takes a comma of the template
+    /// with it, one that ends in a comma does not bring a second.
+    fn list(&mut self, nodes: &[ast_grep_core::Node<'_, Doc>], next: Option<&str>) {
+        let behind = next.map_or("", str::trim_start);
+        let mut nodes = nodes;
+        while let Some((last, rest)) = nodes.split_last()
+            && last.text() == ","
+            && !last.is_named()
+            && behind.starts_with(',')
+        {
+            nodes = rest;
+        }
+        let (Some(first), Some(last)) = (nodes.first(), nodes.last()) else {
+            let before = self.out.trim_end();
+            if before.ends_with(',')
+                && (behind.is_empty() || behind.starts_with([')', ']', '}', '>', ',']))
+            {
+                let tail = self.out.split_off(before.len() - 1);
+                // A line break before the closing bracket is layout; a space was the comma's.
+                if let Some(layout) = tail.find(['\r', '\n']) {
+                    self.out.push_str(&tail[layout..]);
+                }
+            } else if behind.starts_with(',')
+                && (before.is_empty() || before.ends_with(['(', '[', '{', '<']))
+            {
+                self.skip_comma = true;
+            } else {
+                self.skip_comma = self.skip_comma && behind.starts_with(',');
+            }
+            // A line that held nothing but the empty list goes.
+            if self.fresh && next.is_some_and(|next| next.starts_with('\n')) {
+                self.out.truncate(self.out.len() - self.line_break.len());
+                self.fresh = false;
+            }
+            return;
+        };
+        let range = first.range().start..last.range().end;
+        self.capture(nodes, range);
+    }
+}

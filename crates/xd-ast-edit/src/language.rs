@@ -1,0 +1,315 @@
+//! The languages that this build can parse: names, file names, and the grammar behind each.
+//!
+//! `ast-grep-language` knows the name of every language, also of those whose grammar was left out
+//! of the build, and panics when one of these parses. The table here holds what is compiled in,
+//! and nothing outside this module makes a [`Lang`].
+
+use std::fmt;
+use std::path::Path;
+
+use ast_grep_language::{Language, SupportLang};
+
+/// A language whose grammar is compiled in.
+///
+/// **Invariant A1:** every `Lang` can parse: there is no value for a grammar that was left out.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Lang(SupportLang);
+
+macro_rules! table {
+    ($($feature:literal: $variant:ident = $name:literal),* $(,)?) => {
+        /// Whether the grammar of `lang` is in this build. Exhaustive, so that a language that
+        /// the library gains has to be given its feature here.
+        const fn compiled_in(lang: SupportLang) -> bool {
+            match lang { $(SupportLang::$variant => cfg!(feature = $feature)),* }
+        }
+
+        /// The name that a person would write.
+        const fn display_name(lang: SupportLang) -> &'static str {
+            match lang { $(SupportLang::$variant => $name),* }
+        }
+    };
+}
+
+table! {
+    "bash": Bash = "bash",
+    "c": C = "c",
+    "cpp": Cpp = "cpp",
+    "csharp": CSharp = "csharp",
+    "css": Css = "css",
+    "dart": Dart = "dart",
+    "elixir": Elixir = "elixir",
+    "go": Go = "go",
+    "haskell": Haskell = "haskell",
+    "hcl": Hcl = "hcl",
+    "html": Html = "html",
+    "java": Java = "java",
+    "javascript": JavaScript = "javascript",
+    "json": Json = "json",
+    "kotlin": Kotlin = "kotlin",
+    "lua": Lua = "lua",
+    "markdown": Markdown = "markdown",
+    "nix": Nix = "nix",
+    "php": Php = "php",
+    "python": Python = "python",
+    "ruby": Ruby = "ruby",
+    "rust": Rust = "rust",
+    "scala": Scala = "scala",
+    "solidity": Solidity = "solidity",
+    "swift": Swift = "swift",
+    "typescript": Tsx = "tsx",
+    "typescript": TypeScript = "typescript",
+    "yaml": Yaml = "yaml",
+    "zig": Zig = "zig",
+}
+
+/// Why a language's name was refused.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum LangError {
+    /// No language has that name.
+    #[error("lang: unknown language '{name}'. Use one of: {}.", known())]
+    Unknown {
+        /// The name as it was given.
+        name: String,
+    },
+    /// The language is known and its grammar was left out of this build.
+    #[error("lang: the grammar for {name} is not in this build. Use one of: {}.", known())]
+    NotBuilt {
+        /// The language's own name.
+        name: &'static str,
+    },
+}
+
+/// The names of all languages in this build, for an error message.
+fn known() -> String {
+    Lang::all().map(Lang::name).collect::<Vec<_>>().join(", ")
+}
+
+impl Lang {
+    /// Every language in this build, in the order of their names.
+    pub fn all() -> impl Iterator<Item = Self> {
+        let mut all: Vec<Self> = SupportLang::all_langs()
+            .iter()
+            .copied()
+            .filter(|lang| compiled_in(*lang))
+            .map(Self)
+            .collect();
+        all.sort_by_key(|lang| lang.name());
+        all.into_iter()
+    }
+
+    /// The language called `name`: its own name or a usual short form (`rs`, `ts`, `py`), in any
+    /// letter case.
+    ///
+    /// # Errors
+    /// [`LangError::Unknown`] where there is none, [`LangError::NotBuilt`] where its grammar was
+    /// left out; both list what can be used.
+    pub fn named(name: &str) -> Result<Self, LangError> {
+        let name = name.trim();
+        let known: SupportLang = match name.to_ascii_lowercase().as_str() {
+            "sh" | "shell" => SupportLang::Bash,
+            "c#" => SupportLang::CSharp,
+            "terraform" | "tf" => SupportLang::Hcl,
+            lower => lower.parse().map_err(|_| LangError::Unknown { name: name.to_owned() })?,
+        };
+        if compiled_in(known) {
+            Ok(Self(known))
+        } else {
+            Err(LangError::NotBuilt { name: display_name(known) })
+        }
+    }
+
+    /// The language of a file, by its name alone; none where the name tells none or where the
+    /// grammar is not in this build.
+    #[must_use]
+    pub fn of_path(path: &Path) -> Option<Self> {
+        let by_name = match path.file_name()?.to_str()? {
+            "BUILD" | "WORKSPACE" | "SConstruct" => Some(SupportLang::Python),
+            "Gemfile" | "Rakefile" | "Podfile" | "Fastfile" => Some(SupportLang::Ruby),
+            "PKGBUILD" => Some(SupportLang::Bash),
+            _ => None,
+        };
+        let known = by_name.or_else(|| SupportLang::from_path(path))?;
+        compiled_in(known).then_some(Self(known))
+    }
+
+    /// The language's name, as errors and summaries write it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        display_name(self.0)
+    }
+
+    /// The grammar.
+    pub(crate) fn grammar(self) -> SupportLang {
+        self.0
+    }
+
+    /// Sources to put a pattern into, as text before and after it, in groups.
+    ///
+    /// Many a pattern does not parse alone, or means another thing there: `foo(x)` at the top of a
+    /// Go file is a conversion, a C call needs a function around it, a class member a class. Of the
+    /// first group in which the pattern parses, every different reading is used.
+    pub(crate) fn contexts(self) -> &'static [&'static [(&'static str, &'static str)]] {
+        match self.0 {
+            SupportLang::Go => &[
+                &[("package p\nfunc _() {\n", "\n}\n")],
+                &[("package p\nfunc _() { _ = ", "\n}\n")],
+                &[("package p\n", "\n")],
+                &[("", "")],
+                &[("package p\nimport (\n", "\n)\n")],
+                &[
+                    ("package p\ntype _ struct {\n", "\n}\n"),
+                    ("package p\ntype _ interface {\n", "\n}\n"),
+                ],
+            ],
+            SupportLang::C => &[
+                &[("void f(void) {\n", ";\n}\n")],
+                &[("void f(void) {\n", "\n}\n")],
+                &[("", "")],
+                &[("struct s {\n", "\n};\n")],
+            ],
+            SupportLang::Cpp => &[
+                &[("void f() {\n", ";\n}\n")],
+                &[("void f() {\n", "\n}\n")],
+                &[("", "")],
+                &[("class s {\n", "\n};\n")],
+            ],
+            SupportLang::Java | SupportLang::CSharp => &[
+                &[("", "")],
+                &[("class C { void f() {\n", "\n} }\n")],
+                &[("class C { void f() {\n", ";\n} }\n")],
+                &[("class C {\n", "\n}\n")],
+                &[("enum C {\n", "\n}\n")],
+            ],
+            SupportLang::Php => &[&[("", "")], &[("", ";")], &[("class C {\n", "\n}\n")]],
+            SupportLang::JavaScript => &[
+                &[("", "")],
+                &[("class C {\n", "\n}\n")],
+                &[("({\n", "\n})\n")],
+                &[("(", ")")],
+                &[("switch (0) {\n", "\n}\n")],
+            ],
+            SupportLang::TypeScript | SupportLang::Tsx => &[
+                &[("", "")],
+                &[("({\n", "\n})\n"), ("interface I {\n", "\n}\n")],
+                &[("class C {\n", "\n}\n")],
+                &[("(", ")")],
+                &[("type T =\n", "\n")],
+                &[("switch (0) {\n", "\n}\n")],
+            ],
+            SupportLang::Rust => &[
+                &[("", "")],
+                &[("fn f() {\n", "\n}\n")],
+                &[("fn f() { match () {\n", "\n} }\n")],
+                &[("struct S {\n", "\n}\n"), ("fn f() { S {\n", "\n}; }\n")],
+                &[("enum E {\n", "\n}\n")],
+                &[("type T =\n", "\n;")],
+            ],
+            SupportLang::Python => &[&[("", "")], &[("try:\n    pass\n", "\n")], &[("f(", ")\n")]],
+            SupportLang::Css => &[&[("", "")], &[("a {\n", "\n}\n")]],
+            SupportLang::Scala | SupportLang::Kotlin | SupportLang::Dart | SupportLang::Swift => {
+                &[&[("", "")], &[("class C {\n", "\n}\n")]]
+            }
+            SupportLang::Bash
+            | SupportLang::Elixir
+            | SupportLang::Haskell
+            | SupportLang::Hcl
+            | SupportLang::Html
+            | SupportLang::Json
+            | SupportLang::Lua
+            | SupportLang::Markdown
+            | SupportLang::Nix
+            | SupportLang::Ruby
+            | SupportLang::Solidity
+            | SupportLang::Yaml
+            | SupportLang::Zig => &[&[("", "")]],
+        }
+    }
+
+    /// Whether a reading of a pattern alone is an accident of a grammar that takes more than the
+    /// language does: a class member read as a local variable, `a: b` read as a label.
+    pub(crate) fn is_accident(self, kind: &str, pattern: &str) -> bool {
+        match self.0 {
+            SupportLang::Java | SupportLang::CSharp => {
+                let member = ["private ", "protected ", "public ", "static "];
+                matches!(kind, "local_variable_declaration" | "local_declaration_statement")
+                    && member.iter().any(|word| pattern.starts_with(word))
+            }
+            SupportLang::JavaScript | SupportLang::TypeScript | SupportLang::Tsx => {
+                kind == "labeled_statement" && !pattern.contains(['{', ';'])
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether keywords are compared without letter case, so that the text of a keyword in a
+    /// pattern need not occur in a file that matches.
+    pub(crate) fn folds_keywords(self) -> bool {
+        matches!(self.0, SupportLang::Php)
+    }
+
+    /// Whether leading whitespace is part of the syntax also inside multi-line leaves.
+    pub(crate) fn indents_leaves(self) -> bool {
+        matches!(self.0, SupportLang::Yaml | SupportLang::Markdown)
+    }
+
+    /// The kind of a node that must hold a statement although the grammar lets it be empty.
+    pub(crate) fn body_that_needs_a_statement(self) -> Option<&'static str> {
+        matches!(self.0, SupportLang::Python).then_some("block")
+    }
+}
+
+impl fmt::Debug for Lang {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Lang({})", self.name())
+    }
+}
+
+impl fmt::Display for Lang {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a1_every_listed_language_parses() {
+        // Invariant A1.
+        for lang in Lang::all() {
+            let tree = ast_grep_core::tree_sitter::StrDoc::try_new("\n", lang.grammar());
+            assert!(tree.is_ok(), "{lang}");
+            assert_eq!(Lang::named(lang.name()), Ok(lang));
+        }
+    }
+
+    #[test]
+    fn a1_unknown_language_names_the_operand_and_the_choice() {
+        let error = Lang::named("cobol").unwrap_err().to_string();
+        assert!(error.starts_with("lang: unknown language 'cobol'. Use one of: "), "{error}");
+        #[cfg(feature = "rust")]
+        assert!(error.contains(", rust, "), "{error}");
+    }
+
+    #[test]
+    #[cfg(not(feature = "haskell"))]
+    fn a1_language_left_out_of_the_build_is_an_error_not_a_panic() {
+        assert_eq!(Lang::named("hs"), Err(LangError::NotBuilt { name: "haskell" }));
+        assert_eq!(Lang::of_path(Path::new("Main.hs")), None);
+    }
+
+    #[test]
+    fn a2_a_file_name_tells_the_language() {
+        let name = |path: &str| Lang::of_path(Path::new(path)).map(Lang::name);
+        assert_eq!(name("src/a.rs"), Some("rust"));
+        assert_eq!(name("a.mts"), Some("typescript"));
+        assert_eq!(name("a.tsx"), Some("tsx"));
+        assert_eq!(name("x/BUILD"), Some("python"));
+        assert_eq!(name("Makefile"), None);
+        assert_eq!(name("notes"), None);
+        assert_eq!(Lang::named("TS").map(Lang::name), Ok("typescript"));
+        assert_eq!(Lang::named(" sh ").map(Lang::name), Ok("bash"));
+    }
+}

@@ -1,0 +1,356 @@
+//! Removing code with what belongs to it: the separator of a list item, the terminator of a
+//! statement, the attributes of an item, and the line where nothing else is left on it.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use tree_sitter::{Node, TreeCursor};
+
+use crate::indent::is_blank;
+use crate::tree::Tree;
+
+/// A match that is removed.
+#[derive(Debug, Clone)]
+pub(crate) struct Removal {
+    /// Index of the operation.
+    pub(crate) op: usize,
+    /// The id of the matched node, where the match is the whole of it.
+    pub(crate) node: Option<usize>,
+    /// The bytes of the match.
+    pub(crate) range: Range<usize>,
+}
+
+/// The bytes to remove for `gone`, each with the operation; sorted and apart from each other.
+pub(crate) fn removals(tree: &Tree, source: &str, gone: &[Removal]) -> Vec<(Range<usize>, usize)> {
+    let mut pieces = Vec::new();
+    let wanted: HashMap<usize, usize> = gone
+        .iter()
+        .enumerate()
+        .filter_map(|(index, removal)| Some((removal.node?, index)))
+        .collect();
+    let mut placed = vec![false; gone.len()];
+    for (parent, members) in by_parent(tree, &wanted, gone) {
+        for (index, _) in &members {
+            placed[*index] = true;
+        }
+        remove_from(parent, &members, source, gone, &mut pieces);
+    }
+    for (removal, placed) in gone.iter().zip(placed) {
+        if !placed {
+            pieces.push((tidy(source, removal.range.clone()), removal.op));
+        }
+    }
+    pieces.sort_by_key(|(range, _)| (range.start, range.end));
+    let mut merged: Vec<(Range<usize>, usize)> = Vec::with_capacity(pieces.len());
+    for (range, op) in pieces {
+        match merged.last_mut() {
+            Some((last, _)) if range.start <= last.end => last.end = last.end.max(range.end),
+            Some(_) | None => merged.push((range, op)),
+        }
+    }
+    merged
+}
+
+/// The removed nodes by the parent that they are items of. A node that is all of its parent (but
+/// for a terminator) stands for the parent.
+fn by_parent<'t>(
+    tree: &'t Tree,
+    wanted: &HashMap<usize, usize>,
+    gone: &[Removal],
+) -> Vec<(Node<'t>, Vec<(usize, usize)>)> {
+    let mut groups: Vec<(Node<'t>, Vec<(usize, usize)>)> = Vec::new();
+    let mut group_of: HashMap<usize, usize> = HashMap::new();
+    let mut path: Vec<Node<'t>> = Vec::new();
+    let mut left = wanted.len();
+    let mut cursor: TreeCursor<'t> = tree.cursor();
+    loop {
+        let node = cursor.node();
+        if let Some(index) = wanted.get(&node.id())
+            && node.byte_range() == gone[*index].range
+        {
+            left -= 1;
+            let mut member = node;
+            let mut level = path.len();
+            while level > 1 && stands_for(path[level - 1], member) {
+                level -= 1;
+                member = path[level];
+            }
+            if level > 0 {
+                let parent = path[level - 1];
+                let group = *group_of.entry(parent.id()).or_insert_with(|| {
+                    groups.push((parent, Vec::new()));
+                    groups.len() - 1
+                });
+                groups[group].1.push((*index, member.id()));
+            }
+        }
+        if left == 0 {
+            return groups;
+        }
+        if cursor.goto_first_child() {
+            path.push(node);
+            continue;
+        }
+        while !cursor.goto_next_sibling() {
+            if path.pop().is_none() || !cursor.goto_parent() {
+                return groups;
+            }
+        }
+    }
+}
+
+/// Whether `parent` is nothing but `node`, terminators aside.
+fn stands_for(parent: Node<'_>, node: Node<'_>) -> bool {
+    if parent.byte_range() == node.byte_range() {
+        // Separators beside the node make it an item of this very parent.
+        return parent.child_count() == 1;
+    }
+    if parent.start_byte() != node.start_byte() || parent.child_count() > 3 {
+        return false;
+    }
+    let mut cursor = parent.walk();
+    parent.children(&mut cursor).all(|child| child.id() == node.id() || child.kind() == ";")
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Class {
+    Comma,
+    Semicolon,
+    Comment,
+    /// An attribute that belongs to the item after it.
+    Attribute,
+    Item,
+}
+
+struct Child<'t> {
+    class: Class,
+    range: Range<usize>,
+    /// Index of the removal, where this child is one.
+    gone: Option<usize>,
+    kind: &'t str,
+}
+
+fn remove_from(
+    parent: Node<'_>,
+    members: &[(usize, usize)],
+    source: &str,
+    gone: &[Removal],
+    pieces: &mut Vec<(Range<usize>, usize)>,
+) {
+    let members: HashMap<usize, usize> = members.iter().map(|(index, id)| (*id, *index)).collect();
+    let mut cursor = parent.walk();
+    let children: Vec<Child<'_>> = parent
+        .children(&mut cursor)
+        .map(|child| Child {
+            class: match child.kind() {
+                "," => Class::Comma,
+                ";" => Class::Semicolon,
+                "attribute_item" => Class::Attribute,
+                _ if child.is_extra() => Class::Comment,
+                _ => Class::Item,
+            },
+            range: child.byte_range(),
+            gone: members.get(&child.id()).copied(),
+            kind: child.kind(),
+        })
+        .collect();
+    // Comments and attributes stand between items without separating them.
+    let solid: Vec<usize> = (0..children.len())
+        .filter(|at| {
+            !matches!(children[*at].class, Class::Comment | Class::Attribute)
+                || children[*at].gone.is_some()
+        })
+        .collect();
+    let class = |place: Option<usize>| {
+        place.and_then(|place| solid.get(place)).map(|at| children[*at].class)
+    };
+    let mut place = 0;
+    while place < solid.len() {
+        let Some(index) = children[solid[place]].gone else {
+            place += 1;
+            continue;
+        };
+        let op = gone[index].op;
+        let in_list = class(Some(place + 1)) == Some(Class::Comma)
+            || class(place.checked_sub(1)) == Some(Class::Comma);
+        if in_list {
+            place = remove_run(source, &children, &solid, place, op, pieces);
+        } else {
+            if only_name_of_import(parent, &children, &solid, place) {
+                pieces.push((tidy(source, parent.byte_range()), op));
+            } else {
+                let mut range = with_attributes(&children, solid[place]);
+                if let Some(next) = solid.get(place + 1).map(|at| &children[*at])
+                    && next.class == Class::Semicolon
+                    && source[range.end..next.range.start]
+                        .bytes()
+                        .all(|byte| matches!(byte, b' ' | b'\t'))
+                {
+                    range.end = next.range.end;
+                }
+                pieces.push((tidy(source, range), op));
+            }
+            place += 1;
+        }
+    }
+    // All names of an import that cannot be empty.
+    let first = solid.iter().position(|at| children[*at].gone.is_some());
+    if let Some(first) = first
+        && only_name_of_import(parent, &children, &solid, first)
+        && solid[first..].iter().all(|at| children[*at].gone.is_some() || !is_name(&children[*at]))
+        && let Some(index) = children[solid[first]].gone
+    {
+        pieces.push((tidy(source, parent.byte_range()), gone[index].op));
+    }
+}
+
+fn is_name(child: &Child<'_>) -> bool {
+    child.class == Class::Item && child.kind != ")"
+}
+
+/// Whether the item at `place` is the first name of an import that may not be without names.
+fn only_name_of_import(
+    parent: Node<'_>,
+    children: &[Child<'_>],
+    solid: &[usize],
+    place: usize,
+) -> bool {
+    let statement = matches!(
+        parent.kind(),
+        "import_from_statement" | "import_statement" | "import_declaration"
+    );
+    let before = place.checked_sub(1).map(|before| children[solid[before]].kind);
+    statement
+        && matches!(before, Some("import" | "("))
+        && solid[place + 1..]
+            .iter()
+            .all(|at| children[*at].gone.is_some() || !is_name(&children[*at]))
+}
+
+/// The child's bytes with the attributes that stand directly before it.
+fn with_attributes(children: &[Child<'_>], at: usize) -> Range<usize> {
+    let mut start = children[at].range.start;
+    for before in children[..at].iter().rev() {
+        match before.class {
+            Class::Attribute if before.gone.is_none() => start = before.range.start,
+            Class::Attribute | Class::Comment | Class::Comma | Class::Semicolon | Class::Item => {
+                break;
+            }
+        }
+    }
+    start..children[at].range.end
+}
+
+/// Removes the run of list items that begins at `place`; answers the place behind it.
+fn remove_run(
+    source: &str,
+    children: &[Child<'_>],
+    solid: &[usize],
+    place: usize,
+    op: usize,
+    pieces: &mut Vec<(Range<usize>, usize)>,
+) -> usize {
+    let child = |place: usize| solid.get(place).map(|at| &children[*at]);
+    let is_comma = |place: usize| child(place).is_some_and(|child| child.class == Class::Comma);
+    let mut items = vec![place];
+    let mut last = place;
+    while is_comma(last + 1) && child(last + 2).is_some_and(|child| child.gone.is_some()) {
+        last += 2;
+        items.push(last);
+    }
+    let trailing = is_comma(last + 1);
+    let kept_after = trailing
+        && child(last + 2).is_some_and(|child| {
+            child.class == Class::Item && !matches!(child.kind, ")" | "]" | "}" | ">")
+        });
+    let kept_before = place >= 2 && is_comma(place - 1);
+    let only_space = |from: usize, to: usize| is_blank(&source[from..to]);
+    let range_of = |place: usize| with_attributes(children, solid[place]);
+    if !kept_after && !trailing && kept_before {
+        // The last of a list: the comma before goes, and comments behind that comma stay.
+        let comma = &children[solid[place - 1]].range;
+        let mut from = comma.start;
+        for (number, item) in items.iter().enumerate() {
+            let range = range_of(*item);
+            let joined = only_space(if number == 0 { comma.end } else { from }, range.start);
+            if number == 0 && !joined {
+                pieces.push((comma.clone(), op));
+            }
+            let start = if number == 0 && joined { comma.start } else { range.start };
+            let end = if is_comma(item + 1) && *item != last {
+                children[solid[item + 1]].range.end
+            } else {
+                range.end
+            };
+            let piece = start..end;
+            if number == 0 && joined {
+                pieces.push((piece, op))
+            } else {
+                pieces.push((tidy(source, piece), op))
+            }
+            from = end;
+        }
+    } else {
+        for item in &items {
+            let mut range = range_of(*item);
+            if is_comma(item + 1) && only_space(range.end, children[solid[item + 1]].range.start) {
+                range.end = children[solid[item + 1]].range.end;
+            } else if is_comma(item + 1) {
+                pieces.push((children[solid[item + 1]].range.clone(), op));
+            }
+            pieces.push((tidy(source, range), op));
+        }
+    }
+    last + 1
+}
+
+/// Widens a removal to its whole lines where nothing else is on them, or over the space that would
+/// be left doubled or dangling.
+fn tidy(source: &str, range: Range<usize>) -> Range<usize> {
+    let bytes = source.as_bytes();
+    let line_start = memchr::memrchr(b'\n', &bytes[..range.start]).map_or(0, |end| end + 1);
+    let line_end =
+        memchr::memchr(b'\n', &bytes[range.end..]).map_or(bytes.len(), |end| range.end + end);
+    let blank_before = is_blank(&source[line_start..range.start]);
+    let blank_after = is_blank(&source[range.end..line_end]);
+    // A match may end with its own line break (some grammars count it in).
+    let ends_line = source[range.clone()].ends_with('\n');
+    if blank_before && ends_line {
+        return line_start..range.end;
+    }
+    if blank_before && blank_after {
+        if line_end < bytes.len() {
+            return line_start..line_end + 1;
+        }
+        if range.end == bytes.len() && line_start > 0 {
+            let break_start = if bytes[..line_start].ends_with(b"\r\n") {
+                line_start - 2
+            } else {
+                line_start - 1
+            };
+            return break_start..bytes.len();
+        }
+        return line_start..bytes.len();
+    }
+    let is_space = |byte: Option<&u8>| matches!(byte, Some(b' ' | b'\t'));
+    let before = range.start.checked_sub(1).and_then(|at| bytes.get(at));
+    let mut range = range;
+    if blank_after && is_space(before) && !blank_before {
+        while is_space(range.start.checked_sub(1).and_then(|at| bytes.get(at))) {
+            range.start -= 1;
+        }
+    } else if is_space(bytes.get(range.end))
+        && (is_space(before) || blank_before || matches!(before, Some(b'(' | b'[' | b'{' | b'<')))
+    {
+        while is_space(bytes.get(range.end)) {
+            range.end += 1;
+        }
+    } else if is_space(before)
+        && matches!(bytes.get(range.end), Some(b')' | b']' | b'}' | b'>' | b',' | b';'))
+    {
+        while is_space(range.start.checked_sub(1).and_then(|at| bytes.get(at))) {
+            range.start -= 1;
+        }
+    }
+    range
+}
