@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use crate::{SCHEME, Visible, address::target_of};
+use crate::{SCHEME, Visible, address::target_of, visible::is_invisible};
 
 /// A slip of an `xd://` address. Displays the error that a model reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -84,56 +84,69 @@ pub(crate) enum Scheme<'a> {
 ///
 /// | written | is |
 /// |---|---|
-/// | `xd:…`, `xd/…`, `xd\…`, `xd ://…` | a slip |
+/// | `xd:…`, `xd/…`, `xd\…`, `xd :…` | a slip |
 /// | `xdd://…`, `dx:/…`, any scheme one edit from `xd` | a slip |
+/// | the same with invisible characters in it or before it | a slip |
 /// | `c:/…`, `c:\…` | a path: a drive |
 /// | `http://…`, and `http:/…` as a path library would have normalised it | another scheme |
+/// | any other text without a slash before `://` | another scheme |
 /// | all else | a path |
 pub(crate) fn scheme_of(text: &str) -> Scheme<'_> {
-    let end = text.find(|c: char| !c.is_ascii_alphanumeric() && !"+-.".contains(c));
-    let (scheme, after) = text.split_at(end.unwrap_or(text.len()));
-    if !scheme.starts_with(|c: char| c.is_ascii_alphabetic()) {
-        return Scheme::None;
-    }
-    let exact = scheme.eq_ignore_ascii_case(SCHEME);
-    let close = exact || one_edit_from_ours(scheme);
-    let slip = |rest: &'static [char], after| {
-        let written = text;
-        let rest = str::trim_start_matches(after, rest);
-        Scheme::Slip(NearMiss { written, rest })
-    };
     const SLASHES: &[char] = &['/', '\\'];
-    const LEAD: &[char] = &[':', '/', '\\', ' '];
+    let end = text.find(|c: char| c == ':' || SLASHES.contains(&c)).unwrap_or(text.len());
+    let (before, after) = text.split_at(end);
+    let scheme = before.trim_end();
+    let exact = visible(scheme).map(|c| c.to_ascii_lowercase()).eq(SCHEME.chars());
+    let close = exact || one_edit_from_ours(scheme);
+    let path = after.strip_prefix(':');
 
-    if exact && after.starts_with([':', '/', '\\']) {
-        return slip(LEAD, after);
+    if close && (path.is_some_and(|path| path.starts_with(SLASHES)) && !is_drive(scheme, after)) {
+        return slip(text, after);
     }
-    if close && after.trim_start().starts_with("://") {
-        return slip(LEAD, after.trim_start());
+    // The exact scheme is a slip with one of the separators alone, but not `xd file:…`.
+    if exact && !after.is_empty() {
+        return slip(text, after);
     }
-    let Some(path) = after.strip_prefix(':') else { return Scheme::None };
-    let doubled = path.starts_with("//") || path.starts_with("\\\\");
-    // One letter and one slash is a drive; one letter and two is a scheme that lost its other one.
-    if doubled || (scheme.len() > 1 && path.starts_with(SLASHES)) {
-        return if close {
-            slip(SLASHES, path)
-        } else {
-            Scheme::Other(ForeignScheme { written: text, scheme })
-        };
+    let Some(path) = path else { return Scheme::None };
+    let normalised = is_scheme(scheme) && scheme.len() > 1 && path.starts_with(SLASHES);
+    if path.starts_with("//") || normalised {
+        return Scheme::Other(ForeignScheme { written: text, scheme });
     }
     Scheme::None
 }
 
+fn slip<'a>(written: &'a str, after: &'a str) -> Scheme<'a> {
+    let rest = after.trim_start_matches([':', '/', '\\', ' ']);
+    // Quoted as in prose: the closing mark is no part of the name.
+    let quoted = written.starts_with(['"', '\'', '`', '<', '(', '[']);
+    let rest = if quoted { rest.trim_end_matches(['"', '\'', '`', '>', ')', ']']) } else { rest };
+    Scheme::Slip(NearMiss { written, rest })
+}
+
+/// One letter with one slash, or with backslashes: a drive. With two slashes it is a scheme that
+/// lost its other letter.
+fn is_drive(scheme: &str, after: &str) -> bool {
+    scheme.len() == 1 && !after.starts_with("://")
+}
+
+/// Whether `text` is spelled as schemes are: a letter, then letters, digits, `+`, `-`, `.`.
+fn is_scheme(text: &str) -> bool {
+    text.starts_with(|c: char| c.is_ascii_alphabetic())
+        && text.bytes().all(|b| b.is_ascii_alphanumeric() || b"+-.".contains(&b))
+}
+
+/// The characters of `scheme` that a reader sees.
+fn visible(scheme: &str) -> impl Iterator<Item = char> + '_ {
+    scheme.chars().filter(|&c| !is_invisible(c))
+}
+
 /// Whether one insertion, deletion, substitution or swap of neighbours makes `scheme` ours.
 fn one_edit_from_ours(scheme: &str) -> bool {
-    let is = |c: &u8, ours: u8| c.eq_ignore_ascii_case(&ours);
-    match scheme.as_bytes() {
-        [a] => is(a, b'x') || is(a, b'd'),
-        [a, b] => is(a, b'x') || is(b, b'd') || (is(a, b'd') && is(b, b'x')),
-        [a, b, c] => {
-            let pair = |p: &u8, q: &u8| is(p, b'x') && is(q, b'd');
-            pair(a, b) || pair(a, c) || pair(b, c)
-        }
+    let mut chars = visible(scheme).map(|c| c.to_ascii_lowercase());
+    match (chars.next(), chars.next(), chars.next(), chars.next()) {
+        (Some(a), None, None, None) => a == 'x' || a == 'd',
+        (Some(a), Some(b), None, None) => a == 'x' || b == 'd' || (a, b) == ('d', 'x'),
+        (Some(a), Some(b), Some(c), None) => [(a, b), (a, c), (b, c)].contains(&('x', 'd')),
         _ => false,
     }
 }

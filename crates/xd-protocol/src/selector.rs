@@ -48,7 +48,7 @@ impl LineRange {
             (first, if last.is_empty() { None } else { Some(number(last)?) })
         } else if let Some((first, count)) = text.split_once('+') {
             let first = number(first)?;
-            (first, Some(first.saturating_add(number(count)?) - 1))
+            (first, Some(first.saturating_add(number(count)? - 1)))
         } else {
             let only = number(text)?;
             (only, Some(only))

@@ -14,7 +14,7 @@ use xd_protocol::{StageNumber, Verdict};
 
 use crate::{
     ActionStore, ApplyError, BoxFuture, Decider, DecisionRecord, Ending, Outcome, RecordError,
-    Refusal, StagedAction, ToolResult,
+    Refusal, StagedAction, ToolResult, store::Finished,
 };
 
 /// What a confirm led to.
@@ -28,10 +28,14 @@ pub enum Resolution {
         verdict: Verdict,
         /// The reason given.
         reason: Arc<str>,
-        /// How it ended. Kept means that it failed and the action is pending as before.
+        /// How it ended. Kept means that it failed and, unless it is `late`, the action is pending
+        /// as before.
         ending: Ending,
         /// What the producer answered; none for a discard that it had nothing to say to.
         result: Option<ToolResult>,
+        /// The session had moved on meanwhile: the action is void, however this ended
+        /// (`CONTRACT D13`).
+        late: bool,
         /// Set where the outcome stands but could not be written down.
         unrecorded: Option<RecordError>,
     },
@@ -40,13 +44,17 @@ pub enum Resolution {
 }
 
 impl Resolution {
-    /// The action whose apply failed, if that is what happened.
+    /// The action whose apply failed, if that is what happened and it is pending still.
     #[must_use]
     pub fn failed_apply(&self) -> Option<StageNumber> {
         match self {
-            Self::Ran { action, verdict: Verdict::Apply, ending: Ending::Kept, .. } => {
-                Some(action.number())
-            }
+            Self::Ran {
+                action,
+                verdict: Verdict::Apply,
+                ending: Ending::Kept,
+                late: false,
+                ..
+            } => Some(action.number()),
             Self::Ran { .. } | Self::Refused(_) => None,
         }
     }
@@ -73,8 +81,9 @@ struct Decision {
 
 /// A taken action with its effect under way.
 struct Running {
+    // Dropped first: the action may be pending again only when nothing of its effect is left.
+    effect: BoxFuture<'static, Answer>,
     taken: Taken,
-    effect: BoxFuture<'static, Result<Option<ToolResult>, ApplyError>>,
 }
 
 impl Confirming {
@@ -163,7 +172,10 @@ impl Running {
         let effect = &mut self.effect;
         match catch_unwind(AssertUnwindSafe(|| effect.as_mut().poll(cx))) {
             Ok(poll) => poll,
-            Err(panic) => Poll::Ready(Err(format!("it panicked: {}", panic_text(&*panic)).into())),
+            Err(panic) => {
+                let text = panic_text(&*panic);
+                Poll::Ready(Err(format!("the producer panicked: {text}").into()))
+            }
         }
     }
 }
@@ -189,15 +201,19 @@ impl Taken {
                 (Ending::Kept, Some(ToolResult { is_error: true, ..result }))
             }
             Err(ApplyError::Other(error)) => {
-                (Ending::Kept, Some(ToolResult::error(format!("Apply failed: {error}"))))
+                let text = match verdict {
+                    Verdict::Apply => format!("Apply failed: {error}"),
+                    Verdict::Discard => error.to_string(),
+                };
+                (Ending::Kept, Some(ToolResult::error(text)))
             }
         };
-        let unrecorded = self.end(ending, result.as_ref());
+        let Finished { late, unrecorded } = self.end(ending, result.as_ref());
         let (action, reason) = (Arc::clone(&self.action), Arc::clone(&self.decision.reason));
-        Resolution::Ran { action, verdict, reason, ending, result, unrecorded }
+        Resolution::Ran { action, verdict, reason, ending, result, late, unrecorded }
     }
 
-    fn end(&mut self, ending: Ending, result: Option<&ToolResult>) -> Option<RecordError> {
+    fn end(&mut self, ending: Ending, result: Option<&ToolResult>) -> Finished {
         self.open = false;
         let outcome = match ending {
             Ending::Applied => Outcome::Applied,
@@ -217,7 +233,7 @@ impl Drop for Taken {
     // Reached only where even the detacher dropped the rest: the action must not stay taken.
     fn drop(&mut self) {
         if self.open {
-            let interrupted = ToolResult::error("Apply failed: it was interrupted before it ended");
+            let interrupted = ToolResult::error("it was interrupted before it ended");
             self.end(Ending::Kept, Some(&interrupted));
         }
     }

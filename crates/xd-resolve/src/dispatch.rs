@@ -44,6 +44,9 @@ impl ActionStore {
     }
 }
 
+/// Why a void action is void.
+const SESSION_ENDED: &str = "its session has ended";
+
 /// Whether the session plans, which some texts mention (`CONTRACT D5`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PlanMode {
@@ -63,7 +66,7 @@ pub fn dispatch_result(
 ) -> ToolResult {
     match resolution {
         Resolution::Refused(refusal) => refused(refusal, verdict, body, plan_mode),
-        Resolution::Ran { action, verdict, reason, ending, result, unrecorded } => {
+        Resolution::Ran { action, verdict, reason, ending, result, late, unrecorded } => {
             let inner = DispatchDetails {
                 action: verdict.into(),
                 reason: reason.to_string(),
@@ -75,11 +78,12 @@ pub fn dispatch_result(
             let mut result = result.unwrap_or_else(|| {
                 ToolResult::text(notice::Discarded { label, reason: &reason }.to_string())
             });
-            if ending == Ending::Kept {
-                let number = action.number();
-                result
-                    .content
-                    .push(notice::StillPending { number, attempted: verdict }.to_string());
+            let number = action.number();
+            if late {
+                result.content.push(format!("Staged action @{number} is void: {SESSION_ENDED}."));
+            } else if ending == Ending::Kept {
+                let still = notice::StillPending { number, attempted: verdict };
+                result.content.push(still.to_string());
             }
             if let Some(error) = unrecorded {
                 result.content.push(format!("This outcome stands, but {error}."));
@@ -115,11 +119,11 @@ fn refused(refusal: Refusal, verdict: Verdict, body: &str, plan_mode: PlanMode) 
         Refusal::AlreadyDecided(n, state) => ToolResult::error(format!(
             "Staged action @{n} is {}. Nothing was done.",
             match state {
-                ActionState::Applied => "already applied",
-                ActionState::Discarded => "already discarded",
-                ActionState::Void => "void: its session has ended",
-                ActionState::Withdrawn => "withdrawn: the host took it over",
-                ActionState::Pending | ActionState::Taken(_) => "still open",
+                ActionState::Applied => "already applied".to_owned(),
+                ActionState::Discarded => "already discarded".to_owned(),
+                ActionState::Void => format!("void: {SESSION_ENDED}"),
+                ActionState::Withdrawn => "withdrawn: the host took it over".to_owned(),
+                ActionState::Pending | ActionState::Taken(_) => "still open".to_owned(),
             }
         )),
         Refusal::SecondBareConfirm { named, total } => ToolResult::error(format!(

@@ -106,8 +106,8 @@ impl Staged {
 /// Stages `request`; the one entry for every producer (`CONTRACT S1`). No tool-choice directive is
 /// pushed, whatever is staged (`CONTRACT S2`).
 ///
-/// In a batch it waits until the calls before its own have ended or staged, so that numbers follow
-/// call order (`CONTRACT S3`).
+/// In a batch it waits until the calls before its own have ended, so that numbers follow call order
+/// (`CONTRACT S3`).
 ///
 /// # Errors
 /// [`StageError`]; nothing is staged.

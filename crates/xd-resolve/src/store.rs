@@ -67,6 +67,14 @@ pub enum Refusal {
     NotRecorded(RecordError),
 }
 
+/// What came of ending a taken action.
+pub(crate) struct Finished {
+    /// It had been voided meanwhile.
+    pub(crate) late: bool,
+    /// What the record could not take.
+    pub(crate) unrecorded: Option<RecordError>,
+}
+
 /// The staged actions of one session (**Invariant R2**).
 ///
 /// Shared behind an [`Arc`] by producers, the dispatcher and the gate.
@@ -272,21 +280,20 @@ impl ActionStore {
         stack.take(number, verdict).map(Arc::clone).map_err(not_taken)
     }
 
-    /// Ends what [`take`](Self::take) began, and records it. Answers what the record could not
-    /// take.
+    /// Ends what [`take`](Self::take) began, and records it.
     pub(crate) fn finish(
         &self,
         action: &StagedAction,
         ending: Ending,
         record: DecisionRecord<'_>,
-    ) -> Option<RecordError> {
+    ) -> Finished {
         let mut stack = self.stack();
         let on_time = stack.finish(action.number(), ending);
         let succeeded = ending != Ending::Kept;
         let outcome = if on_time { record.outcome } else { Outcome::Late { succeeded } };
         tracing::debug!(number = action.number().get(), ?outcome, "decided");
         let record = DecisionRecord { outcome, ..record };
-        self.recorder.decided(action, &record).err()
+        Finished { late: !on_time, unrecorded: self.recorder.decided(action, &record).err() }
     }
 
     pub(crate) fn detach(&self) -> &Arc<dyn Detach> {

@@ -32,6 +32,18 @@ pub enum Thinking {
 }
 
 impl Forcing {
+    /// The choice that comes nearest to `choice` and is not refused, or none where the request's own
+    /// has to do (**Invariant S5**).
+    #[must_use]
+    pub fn allowed(self, choice: ToolChoice, thinking: Thinking) -> Option<ToolChoice> {
+        match choice {
+            ToolChoice::Auto | ToolChoice::None => Some(choice),
+            ToolChoice::Named(tool) => self.choice_for(&tool, thinking),
+            // Who can be asked for a tool by name, or for some tool, can be asked for some.
+            ToolChoice::Required => self.choice_for("", thinking).map(|_| ToolChoice::Required),
+        }
+    }
+
     /// The choice that comes nearest to forcing `tool` and is not refused, or none where the
     /// reminder has to do (**Invariant S5**).
     #[must_use]

@@ -50,6 +50,9 @@ pub enum OnRejected {
 }
 
 /// A handler that a confirm reaches before the stack does (`CONTRACT D1`). None lets it pass.
+///
+/// Like the two below it is called while the queue is borrowed, in a session under its lock: it
+/// must not call back into the session. What needs the session belongs into the future.
 pub type InvokedHandler =
     Arc<dyn Fn(Verdict, Arc<str>) -> Option<BoxFuture<'static, ToolResult>> + Send + Sync>;
 /// Called when a choice took effect.

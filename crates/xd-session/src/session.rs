@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use xd_prompts::Prompts;
-use xd_protocol::{Confirm, Reason, StageNumber};
+use xd_protocol::{Confirm, Reason, Selection, StageNumber};
 use xd_resolve::{
     ActionStore, Batch, Decider, PlanMode, StagingSession, Tier, ToolCall, ToolResult,
     dispatch_result,
@@ -52,7 +52,8 @@ pub struct TurnPlan {
     pub reminder: Option<Reminder>,
     /// The requirement in force, where one is.
     pub requirement: Option<SoftRequirement>,
-    /// The gate wanted to force and the provider does not allow it: the turn goes by reminder.
+    /// The gate or a hard directive wanted to force and the provider does not allow it: the turn
+    /// goes with the request's own choice, by reminder where one is due.
     pub forcing_unavailable: bool,
     /// The tool that a hard directive named and that is not active (`CONTRACT Q6`).
     pub unavailable: Option<String>,
@@ -283,7 +284,10 @@ impl Session {
                     state.hard_turn = true;
                     // A turn that serves a hard choice carries no requirement (`CONTRACT G10`).
                     state.gate.open(None);
-                    plan.tool_choice = choice;
+                    match request.forcing.allowed(choice, request.thinking) {
+                        Some(choice) => plan.tool_choice = choice,
+                        None => plan.forcing_unavailable = true,
+                    }
                     return plan;
                 }
             }
@@ -355,7 +359,8 @@ impl Session {
     }
 
     /// Carries a confirm out: the handler of a hard directive in flight first, then the stack
-    /// (`CONTRACT D1`). A failed apply lifts the gate for that action (`CONTRACT G8`).
+    /// (`CONTRACT D1`). A confirm with a number means that staged action and passes the handler by
+    /// (`CONTRACT U6`). A failed apply lifts the gate for that action (`CONTRACT G8`).
     ///
     /// # Cancel safety
     /// As [`ActionStore::confirm`].
@@ -366,7 +371,9 @@ impl Session {
         body: &str,
         decider: Decider,
     ) -> ToolResult {
-        if let Ok(reason) = Reason::new(body) {
+        if confirm.selection == Selection::Head
+            && let Ok(reason) = Reason::new(body)
+        {
             let reason: Arc<str> = reason.as_str().into();
             let handled = self.state().queue.invoke(confirm.verdict, &reason);
             if let Some(answer) = handled {
