@@ -98,21 +98,17 @@ pub(crate) fn scheme_of(text: &str) -> Scheme<'_> {
     let scheme = before.trim_end();
     let exact = visible(scheme).map(|c| c.to_ascii_lowercase()).eq(SCHEME.chars());
     let close = exact || one_edit_from_ours(scheme);
-    let path = after.strip_prefix(':');
+    let slash = after.strip_prefix(':').is_some_and(|path| path.starts_with(SLASHES));
 
-    if close && (path.is_some_and(|path| path.starts_with(SLASHES)) && !is_drive(scheme, after)) {
+    // With the right letters one of the separators is enough.
+    if (exact && !after.is_empty()) || (close && slash && !is_drive(scheme, after)) {
         return slip(text, after);
     }
-    // The exact scheme is a slip with one of the separators alone, but not `xd file:…`.
-    if exact && !after.is_empty() {
-        return slip(text, after);
+    let other = |scheme| Scheme::Other(ForeignScheme { written: text, scheme });
+    if let Some((scheme, _)) = text.split_once("://").filter(|(it, _)| !it.contains(SLASHES)) {
+        return other(scheme);
     }
-    let Some(path) = path else { return Scheme::None };
-    let normalised = is_scheme(scheme) && scheme.len() > 1 && path.starts_with(SLASHES);
-    if path.starts_with("//") || normalised {
-        return Scheme::Other(ForeignScheme { written: text, scheme });
-    }
-    Scheme::None
+    if slash && is_scheme(scheme) && scheme.len() > 1 { other(scheme) } else { Scheme::None }
 }
 
 fn slip<'a>(written: &'a str, after: &'a str) -> Scheme<'a> {
