@@ -1,0 +1,99 @@
+//! Comparing every target with what the change set starts from (`CONTRACT F2`).
+
+use std::collections::BTreeMap;
+use std::io;
+
+use crate::disk::{Disk, Stat};
+use crate::{Change, ChangeSet, Content, Drift, DriftKind, FileState, Hash, RelPath, StalePreview};
+
+/// What the sources are, by path, for the plan.
+pub(super) type Stats = BTreeMap<RelPath, Stat>;
+
+pub(super) fn check(disk: &dyn Disk, set: &ChangeSet) -> Result<Stats, StalePreview> {
+    let mut stats = Stats::new();
+    let mut drifts: Vec<Drift> = Vec::new();
+    for change in set.changes() {
+        if let (Some(path), Some(from)) = (change.source(), change.from_state()) {
+            match source(disk, path, from, change.before()) {
+                Ok(stat) => {
+                    stats.insert(path.clone(), stat);
+                }
+                Err(what) => drifts.push(Drift { path: path.clone(), what }),
+            }
+        }
+    }
+    let leaving: BTreeMap<&RelPath, ()> =
+        set.changes().iter().filter_map(Change::vacates).map(|path| (path, ())).collect();
+    for change in set.changes() {
+        let Some(path) = change.fills() else { continue };
+        if leaving.contains_key(path) {
+            continue;
+        }
+        let itself = change
+            .source()
+            .and_then(|source| stats.get(source))
+            .map(|stat| (stat.identity, stat.links));
+        if let Err(what) = free(disk, path, itself) {
+            drifts.push(Drift { path: path.clone(), what });
+        }
+    }
+    if drifts.is_empty() {
+        return Ok(stats);
+    }
+    drifts.sort_by(|a, b| a.path.cmp(&b.path));
+    Err(StalePreview { drifts })
+}
+
+/// Whether the file at `path` is as `from` says.
+fn source(
+    disk: &dyn Disk,
+    path: &RelPath,
+    from: &FileState,
+    before: Option<&Content>,
+) -> Result<Stat, DriftKind> {
+    let stat = disk.stat_if_any(path).map_err(unreachable_because)?.ok_or(DriftKind::Vanished)?;
+    if stat.kind.changeable() != Some(from.kind) {
+        return Err(DriftKind::Kind { was: from.kind, is: stat.kind.to_string() });
+    }
+    let bytes = match disk.contents(path, from.kind) {
+        Ok(bytes) => bytes,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(DriftKind::Vanished),
+        Err(error) => return Err(unreachable_because(error)),
+    };
+    let is = Hash::of(&bytes);
+    if is != from.hash {
+        let lines = match before {
+            Some(before) => crate::diff::describe(before.slice(), &bytes),
+            None => format!("{} bytes then, {} bytes now", from.len, bytes.len()),
+        };
+        return Err(DriftKind::Content { was: from.hash, is, lines });
+    }
+    if stat.mode != from.mode {
+        return Err(DriftKind::Mode { was: from.mode, is: stat.mode });
+    }
+    Ok(stat)
+}
+
+/// Whether nothing is at `path`, or only the moved file itself under a name that the file system
+/// takes for the same.
+fn free(
+    disk: &dyn Disk,
+    path: &RelPath,
+    itself: Option<((u64, u64), u64)>,
+) -> Result<(), DriftKind> {
+    match disk.stat_if_any(path) {
+        Ok(None) => Ok(()),
+        Ok(Some(stat)) if itself == Some((stat.identity, 1)) => Ok(()),
+        Ok(Some(_)) => Err(DriftKind::Appeared),
+        Err(error) => Err(unreachable_because(error)),
+    }
+}
+
+fn unreachable_because(error: io::Error) -> DriftKind {
+    match error.kind() {
+        io::ErrorKind::NotADirectory => {
+            DriftKind::Folder { is: "a folder on the way is a link or a file now".to_owned() }
+        }
+        _other => DriftKind::Unreadable { reason: error.to_string() },
+    }
+}

@@ -1,0 +1,58 @@
+//! The lock on a workspace: one commit at a time, a bounded wait, and the holder's name.
+//!
+//! The lock is the system's own on an open file, which goes with the process that holds it, so
+//! that a crashed holder leaves no stale lock behind; the number in the file only says who.
+
+use std::io;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use super::{During as _, Locked, RecoverError};
+use crate::RelPath;
+use crate::disk::{Disk, LockAttempt};
+use crate::root::STATE_FOLDER;
+
+const PAUSE: Duration = Duration::from_millis(5);
+
+/// A path in the state folder.
+pub(super) fn state_path(name: &str) -> RelPath {
+    RelPath::new(STATE_FOLDER)
+        .and_then(|folder| RelPath::new(&format!("{folder}/{name}")))
+        .unwrap_or_else(|_| unreachable!("the names in the state folder are plain"))
+}
+
+/// Makes the state folder, which ignores itself in git, and takes the lock in it.
+pub(super) fn take(disk: &dyn Disk, wait: Duration) -> Result<Box<dyn Send>, RecoverError> {
+    make_state_folder(disk).map_err(RecoverError::State)?;
+    let path = state_path("lock");
+    let start = Instant::now();
+    loop {
+        let holder =
+            match disk.try_lock(&path).during("lock", &path).map_err(RecoverError::State)? {
+                LockAttempt::Taken(guard) => return Ok(guard),
+                LockAttempt::Held(holder) => holder,
+            };
+        let waited = start.elapsed();
+        if waited >= wait {
+            return Err(Locked { holder, waited }.into());
+        }
+        sleep(PAUSE.min(wait - waited));
+    }
+}
+
+pub(super) fn make_state_folder(disk: &dyn Disk) -> Result<(), super::Failure> {
+    let folder = state_path("x").parent().unwrap_or_else(|| state_path("x"));
+    match disk.make_folder(&folder) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+            return Err(error).during("create", &folder);
+        }
+        Ok(()) | Err(_) => {}
+    }
+    let ignore = state_path(".gitignore");
+    match disk.create(&ignore, b"*\n", 0o644) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+            Err(error).during("create", &ignore)
+        }
+        Ok(()) | Err(_) => Ok(()),
+    }
+}

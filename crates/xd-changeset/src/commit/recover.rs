@@ -1,0 +1,103 @@
+//! Recovery: the next use of a workspace finds an interrupted commit and finishes it or takes it
+//! back (`CONTRACT F3`). Stopped itself at any point, it simply runs again.
+
+use serde::{Deserialize, Serialize};
+
+use super::journal::{self, Progress};
+use super::{ApplyError, During as _, Failure, Locked, restore};
+use crate::RelPath;
+use crate::disk::Disk;
+
+/// An interrupted commit that was found and dealt with.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Recovery {
+    /// What became of it.
+    pub outcome: RecoveryOutcome,
+    /// The files that it was about.
+    pub files: Vec<RelPath>,
+}
+
+/// What became of an interrupted commit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RecoveryOutcome {
+    /// It had been complete; only clearing away was left.
+    Completed,
+    /// Every file is as it was before.
+    TakenBack,
+    /// It had not begun.
+    NotBegun,
+}
+
+/// An interrupted commit cannot be recovered.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RecoverError {
+    /// Another commit holds the workspace.
+    #[error(transparent)]
+    Locked(#[from] Locked),
+    /// The state folder cannot be used.
+    #[error("{0}. The workspace's state folder '.xd' must be writable")]
+    State(Failure),
+    /// Reading or writing failed; nothing is lost, and the next use tries again.
+    #[error(
+        "an interrupted commit could not be recovered: {0}. Mend the cause and run the recovery again"
+    )]
+    Failed(Failure),
+    /// Files were changed by others after the interruption, so that they cannot be put back.
+    #[error(
+        "an interrupted commit cannot be taken back, because files were changed meanwhile: {}. \
+         Their former contents are kept beside them as '.xd-…'; put things in order, remove '.xd/journal', and go on",
+        super::list(.0)
+    )]
+    Conflicts(Vec<(RelPath, String)>),
+}
+
+impl From<Failure> for RecoverError {
+    fn from(failure: Failure) -> Self {
+        RecoverError::Failed(failure)
+    }
+}
+
+impl From<RecoverError> for ApplyError {
+    fn from(error: RecoverError) -> Self {
+        match error {
+            RecoverError::Locked(locked) => ApplyError::Locked(locked),
+            RecoverError::State(failure) => failure.into(),
+            RecoverError::Failed(_) | RecoverError::Conflicts(_) => ApplyError::Recover(error),
+        }
+    }
+}
+
+/// Recovers, under the lock. None where there was nothing to do.
+pub(super) fn recover(disk: &dyn Disk) -> Result<Option<Recovery>, RecoverError> {
+    let path = journal::path();
+    if disk.stat_if_any(&path).during("look at", &path)?.is_none() {
+        return Ok(None);
+    }
+    let Some((plan, progress)) = journal::read(disk).during("read", &path)? else {
+        // A plan that is not whole was never acted on.
+        disk.remove_if_any(&path).during("remove", &path)?;
+        return Ok(Some(Recovery { outcome: RecoveryOutcome::NotBegun, files: Vec::new() }));
+    };
+    let files = plan.targets();
+    let outcome = match progress {
+        Progress::Committed => {
+            restore::clear_committed(disk, &plan)?;
+            RecoveryOutcome::Completed
+        }
+        Progress::Planned | Progress::Vacated | Progress::Unfilled => {
+            let conflicts = restore::take_back(disk, &plan, progress)?;
+            if !conflicts.is_empty() {
+                return Err(RecoverError::Conflicts(conflicts));
+            }
+            restore::clear_taken_back(disk, &plan)?;
+            RecoveryOutcome::TakenBack
+        }
+        Progress::Closed => {
+            restore::clear_taken_back(disk, &plan)?;
+            RecoveryOutcome::TakenBack
+        }
+    };
+    Ok(Some(Recovery { outcome, files }))
+}

@@ -1,0 +1,315 @@
+//! Taking a commit back, and clearing away after it: the same code whether the commit failed in
+//! this process or was interrupted in an earlier one. Every part may run any number of times.
+
+use std::io;
+
+use super::journal::{self, Progress, Record};
+use super::plan::{Plan, Step};
+use super::publish::sync_folders;
+use super::{During as _, Failure};
+use crate::RelPath;
+use crate::disk::{Disk, Stat, is_unsupported};
+
+/// Paths that could not be put back, with the reason in words.
+pub(super) type Conflicts = Vec<(RelPath, String)>;
+
+/// Puts every file back to what it was before the commit, as far as it came, and records it.
+/// With conflicts nothing is recorded: what was displaced stays where the plan says.
+pub(super) fn take_back(
+    disk: &dyn Disk,
+    plan: &Plan,
+    progress: Progress,
+) -> Result<Conflicts, Failure> {
+    let mut conflicts = Conflicts::new();
+    // Whether a filled name can be told from one that never was vacated, or is back already.
+    let may_be_filled = match progress {
+        Progress::Planned => !plan.chained,
+        Progress::Vacated => true,
+        Progress::Unfilled => false,
+        Progress::Committed | Progress::Closed => return Ok(conflicts),
+    };
+    for step in plan.steps.iter().rev() {
+        note(&mut conflicts, step.target(), unfill(disk, plan, step, may_be_filled))?;
+    }
+    if progress == Progress::Vacated && conflicts.is_empty() {
+        sync_folders(disk, plan)?;
+        record(disk, plan, &Record::Unfilled)?;
+    }
+    for step in plan.steps.iter().rev() {
+        note(&mut conflicts, step.target(), unvacate(disk, plan, step))?;
+    }
+    sync_folders(disk, plan)?;
+    if conflicts.is_empty() {
+        record(disk, plan, &Record::Closed)?;
+    }
+    Ok(conflicts)
+}
+
+fn record(disk: &dyn Disk, plan: &Plan, record: &Record) -> Result<(), Failure> {
+    journal::add(disk, record, plan.durable).during("write the journal", &journal::path())
+}
+
+/// Why a step cannot be taken back.
+enum Obstacle {
+    /// Somebody else has changed the file meanwhile.
+    Foreign(&'static str),
+    Failed(Failure),
+}
+
+impl From<Failure> for Obstacle {
+    fn from(failure: Failure) -> Self {
+        Obstacle::Failed(failure)
+    }
+}
+
+fn note(
+    conflicts: &mut Conflicts,
+    path: &RelPath,
+    result: Result<(), Obstacle>,
+) -> Result<(), Failure> {
+    match result {
+        Ok(()) => {}
+        Err(Obstacle::Foreign(why)) => conflicts.push((path.clone(), why.to_owned())),
+        Err(Obstacle::Failed(failure)) => conflicts.push((path.clone(), failure.to_string())),
+    }
+    Ok(())
+}
+
+/// Frees a name that the commit filled.
+fn unfill(disk: &dyn Disk, plan: &Plan, step: &Step, may_be_filled: bool) -> Result<(), Obstacle> {
+    match step {
+        Step::Swap { target, fresh, spare, after, before } => {
+            if before.is_at(disk, target).during("read", target)?
+                || !after.is_at(disk, target).during("read", target)?
+            {
+                return Ok(());
+            }
+            if stat(disk, spare)?.is_some() {
+                disk.rename(spare, target).during("put back", target)?;
+            } else if stat(disk, fresh)?.is_some() {
+                // Whatever was displaced goes back, also what another writer put there.
+                disk.rename(fresh, target).during("put back", target)?;
+            } else {
+                return Err(Obstacle::Foreign("its former content is gone"));
+            }
+            Ok(())
+        }
+        Step::Create { target, fresh, after, .. } => {
+            match (stat(disk, fresh)?, stat(disk, target)?) {
+                (Some(fresh), Some(there)) if fresh.identity == there.identity => {
+                    disk.remove(target).during("take back", target)?;
+                }
+                (None, Some(_))
+                    if may_be_filled && after.is_at(disk, target).during("read", target)? =>
+                {
+                    place_new(disk, plan.durable, target, fresh).during("take back", target)?;
+                }
+                (Some(_), Some(_) | None) | (None, Some(_) | None) => {}
+            }
+            Ok(())
+        }
+        Step::Move { source, target, hold, before } => {
+            let filled = may_be_filled
+                && stat(disk, hold)?.is_none()
+                && (plan.chained || stat(disk, source)?.is_none())
+                && before.is_at(disk, target).during("read", target)?;
+            if filled {
+                place_new(disk, plan.durable, target, hold).during("take back", target)?;
+            } else if let (Some(held), Some(there)) = (stat(disk, hold)?, stat(disk, target)?)
+                && held.identity == there.identity
+            {
+                disk.remove(target).during("take back", target)?;
+            }
+            Ok(())
+        }
+        Step::InPlace { .. } => overwrite_back(disk, plan, step),
+        Step::SetMode { target, before, after } => match stat(disk, target)? {
+            Some(there) if there.mode == *after => {
+                disk.set_mode(target, *before).during("set the mode of", target)?;
+                Ok(sync(disk, plan, target)?)
+            }
+            Some(there) if there.mode == *before => Ok(()),
+            Some(_) => Err(Obstacle::Foreign("its mode was changed meanwhile")),
+            None => Err(Obstacle::Foreign("it was removed meanwhile")),
+        },
+        Step::Delete { .. } => Ok(()),
+    }
+}
+
+/// Writes the former bytes back into a file that was overwritten in place, whole or in part.
+fn overwrite_back(disk: &dyn Disk, plan: &Plan, step: &Step) -> Result<(), Obstacle> {
+    let Step::InPlace { target, undo, redo, before, after } = step else { return Ok(()) };
+    if before.is_at(disk, target).during("read", target)? {
+        return Ok(());
+    }
+    let Some(there) = stat(disk, target)? else {
+        return Err(Obstacle::Foreign("it was removed meanwhile"));
+    };
+    let is = disk.read(target).during("read", target)?;
+    let was = read_copy(disk, undo, before.hash)?;
+    let Some(was) = was else {
+        // The copies are made and synced before the file is touched.
+        return Err(Obstacle::Foreign("it was changed meanwhile"));
+    };
+    if is != was {
+        let Some(new) = read_copy(disk, redo, after.hash)? else {
+            return Err(Obstacle::Foreign("it was changed meanwhile"));
+        };
+        if !is_torn(&is, &was, &new) {
+            return Err(Obstacle::Foreign("it was changed meanwhile"));
+        }
+        disk.overwrite(target, &was).during("put back", target)?;
+    }
+    if there.mode != before.mode {
+        disk.set_mode(target, before.mode).during("set the mode of", target)?;
+    }
+    Ok(sync(disk, plan, target)?)
+}
+
+fn read_copy(
+    disk: &dyn Disk,
+    path: &RelPath,
+    hash: crate::Hash,
+) -> Result<Option<Vec<u8>>, Failure> {
+    match disk.read(path) {
+        Ok(bytes) => Ok((crate::Hash::of(&bytes) == hash).then_some(bytes)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error).during("read", path),
+    }
+}
+
+/// Whether the bytes can be what an interrupted write of `new` over `was` leaves, rather than
+/// what somebody wrote: at every place a byte of one of the two, or one never filled.
+fn is_torn(is: &[u8], was: &[u8], new: &[u8]) -> bool {
+    is.len() <= was.len().max(new.len())
+        && is.iter().enumerate().all(|(at, byte)| {
+            *byte == 0
+                || was.get(at).is_some_and(|old| old == byte)
+                || new.get(at).is_some_and(|new| new == byte)
+        })
+}
+
+/// Gives a vacated name back to its file.
+fn unvacate(disk: &dyn Disk, plan: &Plan, step: &Step) -> Result<(), Obstacle> {
+    let (home, away) = match step {
+        Step::Delete { target, spare, .. } => (target, spare),
+        Step::Move { source, hold, .. } => (source, hold),
+        Step::Swap { .. } | Step::Create { .. } | Step::InPlace { .. } | Step::SetMode { .. } => {
+            return Ok(());
+        }
+    };
+    match (stat(disk, away)?, stat(disk, home)?) {
+        (None, _) => Ok(()),
+        (Some(_), None) => Ok(place_new(disk, plan.durable, away, home).during("put back", home)?),
+        (Some(away_is), Some(home_is)) if away_is.identity == home_is.identity => {
+            Ok(disk.remove(away).during("remove", away)?)
+        }
+        (Some(_), Some(_)) => {
+            Err(Obstacle::Foreign("something else is there now; the file is kept beside it"))
+        }
+    }
+}
+
+fn stat(disk: &dyn Disk, path: &RelPath) -> Result<Option<Stat>, Failure> {
+    match disk.stat_if_any(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotADirectory => Ok(None),
+        other => other.during("look at", path),
+    }
+}
+
+fn sync(disk: &dyn Disk, plan: &Plan, path: &RelPath) -> Result<(), Failure> {
+    if plan.durable { disk.sync(path).during("sync", path) } else { Ok(()) }
+}
+
+/// Clears away after a commit that is complete: what was displaced, then the journal.
+pub(super) fn clear_committed(disk: &dyn Disk, plan: &Plan) -> Result<(), Failure> {
+    for step in &plan.steps {
+        match step {
+            Step::Swap { fresh, spare, .. } => {
+                remove(disk, fresh)?;
+                remove(disk, spare)?;
+            }
+            Step::Delete { spare, .. } => remove(disk, spare)?,
+            Step::InPlace { undo, redo, .. } => {
+                remove(disk, undo)?;
+                remove(disk, redo)?;
+            }
+            Step::Create { .. } | Step::Move { .. } | Step::SetMode { .. } => {}
+        }
+    }
+    for folder in &plan.prunes {
+        // A folder in use again stays.
+        let _ = disk.remove_folder(folder);
+    }
+    finish(disk, plan)
+}
+
+/// Clears away after a commit that was taken back: what had been prepared, then the journal.
+pub(super) fn clear_taken_back(disk: &dyn Disk, plan: &Plan) -> Result<(), Failure> {
+    for step in &plan.steps {
+        match step {
+            Step::Swap { fresh, spare, .. } => {
+                remove(disk, fresh)?;
+                remove(disk, spare)?;
+            }
+            Step::Create { fresh, .. } => remove(disk, fresh)?,
+            Step::InPlace { undo, redo, .. } => {
+                remove(disk, undo)?;
+                remove(disk, redo)?;
+            }
+            Step::Delete { .. } | Step::Move { .. } | Step::SetMode { .. } => {}
+        }
+    }
+    for folder in plan.makes.iter().rev() {
+        // A folder that somebody uses by now stays.
+        let _ = disk.remove_folder(folder);
+    }
+    finish(disk, plan)
+}
+
+fn remove(disk: &dyn Disk, path: &RelPath) -> Result<(), Failure> {
+    match disk.remove_if_any(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotADirectory => Ok(()),
+        other => other.during("remove", path),
+    }
+}
+
+/// Removes the journal once what it says to clear is durably cleared.
+fn finish(disk: &dyn Disk, plan: &Plan) -> Result<(), Failure> {
+    sync_folders(disk, plan)?;
+    if plan.durable {
+        for folder in &plan.prunes {
+            let _ = disk.sync_folder(folder.parent().as_ref());
+        }
+    }
+    remove(disk, &journal::path())
+}
+
+/// Renames where nothing is at `to`. Where the file system cannot do that in one step, by a
+/// second name; where it has no second names either, after looking.
+pub(super) fn place_new(
+    disk: &dyn Disk,
+    durable: bool,
+    from: &RelPath,
+    to: &RelPath,
+) -> io::Result<()> {
+    match disk.rename_new(from, to) {
+        Err(error) if is_unsupported(&error) => {}
+        other => return other,
+    }
+    match disk.link(from, to) {
+        Ok(()) => {
+            if durable {
+                disk.sync_folder(to.parent().as_ref())?;
+            }
+            disk.remove(from)
+        }
+        Err(error) if is_unsupported(&error) || error.kind() == io::ErrorKind::PermissionDenied => {
+            match disk.stat_if_any(to)? {
+                None => disk.rename(from, to),
+                Some(_) => Err(io::ErrorKind::AlreadyExists.into()),
+            }
+        }
+        Err(error) => Err(error),
+    }
+}

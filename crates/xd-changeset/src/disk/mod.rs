@@ -1,0 +1,160 @@
+//! The narrow trait through which every file effect goes, so that a simulated disk can stand in
+//! for the real one.
+
+mod real;
+
+use std::fmt;
+use std::io;
+use std::sync::Arc;
+
+use crate::{FileKind, Hash, RelPath};
+
+pub(crate) use real::RealDisk;
+
+/// What a name stands for on the disk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EntryKind {
+    /// A regular file.
+    File,
+    /// A symbolic link, as itself.
+    Symlink,
+    /// A folder.
+    Folder,
+    /// A device, a pipe, a socket.
+    Other,
+}
+
+impl EntryKind {
+    /// The kind as a change set knows it, where it does.
+    pub(crate) fn changeable(self) -> Option<FileKind> {
+        match self {
+            EntryKind::File => Some(FileKind::File),
+            EntryKind::Symlink => Some(FileKind::Symlink),
+            EntryKind::Folder | EntryKind::Other => None,
+        }
+    }
+}
+
+impl fmt::Display for EntryKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            EntryKind::File => "a file",
+            EntryKind::Symlink => "a symbolic link",
+            EntryKind::Folder => "a folder",
+            EntryKind::Other => "neither a file, a link nor a folder",
+        })
+    }
+}
+
+/// What the disk says about a name, the last part of which is not followed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Stat {
+    pub(crate) kind: EntryKind,
+    pub(crate) len: u64,
+    /// Permission bits; `0o777` for a link.
+    pub(crate) mode: u32,
+    /// How many names the file has.
+    pub(crate) links: u64,
+    /// Device and inode: equal for two names of one file.
+    pub(crate) identity: (u64, u64),
+    pub(crate) owner: (u32, u32),
+}
+
+/// The result of asking for a lock: held while the guard lives, or held by another.
+pub(crate) enum LockAttempt {
+    Taken(Box<dyn Send>),
+    /// Held by the process with this number, where it could be told.
+    Held(Option<u32>),
+}
+
+/// File effects below one folder. Paths are never followed through symbolic links, not on the
+/// way and not at the end: a link anywhere is an error (`CONTRACT W3`). `None` is the root.
+///
+/// Nothing is durable before `sync` (a file's bytes, mode and attributes) or `sync_folder` (the
+/// names in a folder).
+pub(crate) trait Disk: fmt::Debug + Send + Sync {
+    fn stat(&self, path: &RelPath) -> io::Result<Stat>;
+    fn read(&self, path: &RelPath) -> io::Result<Vec<u8>>;
+    fn read_link(&self, path: &RelPath) -> io::Result<String>;
+    /// The names in a folder, sorted; those that are not UTF-8 are left out.
+    fn list(&self, folder: Option<&RelPath>) -> io::Result<Vec<String>>;
+    /// Makes a new file with exactly these bytes and permission bits.
+    fn create(&self, path: &RelPath, bytes: &[u8], mode: u32) -> io::Result<()>;
+    fn create_link(&self, path: &RelPath, target: &str) -> io::Result<()>;
+    /// Writes into an existing file, keeping everything but its bytes.
+    fn overwrite(&self, path: &RelPath, bytes: &[u8]) -> io::Result<()>;
+    fn append(&self, path: &RelPath, bytes: &[u8]) -> io::Result<()>;
+    /// Gives `to` the owner and extended attributes of `from`.
+    fn copy_attributes(&self, from: &RelPath, to: &RelPath) -> io::Result<()>;
+    /// Whether a new file can be given this owner.
+    fn can_own(&self, owner: (u32, u32)) -> bool;
+    fn set_mode(&self, path: &RelPath, mode: u32) -> io::Result<()>;
+    fn sync(&self, path: &RelPath) -> io::Result<()>;
+    fn sync_folder(&self, folder: Option<&RelPath>) -> io::Result<()>;
+    /// Renames over whatever is at `to`.
+    fn rename(&self, from: &RelPath, to: &RelPath) -> io::Result<()>;
+    /// Renames where nothing is at `to`; `EINVAL` or the like where the file system cannot.
+    fn rename_new(&self, from: &RelPath, to: &RelPath) -> io::Result<()>;
+    /// Exchanges two names in one step; `EINVAL` or the like where the file system cannot.
+    fn exchange(&self, a: &RelPath, b: &RelPath) -> io::Result<()>;
+    fn link(&self, existing: &RelPath, new: &RelPath) -> io::Result<()>;
+    fn remove(&self, path: &RelPath) -> io::Result<()>;
+    fn make_folder(&self, path: &RelPath) -> io::Result<()>;
+    /// Removes an empty folder.
+    fn remove_folder(&self, path: &RelPath) -> io::Result<()>;
+    fn try_lock(&self, path: &RelPath) -> io::Result<LockAttempt>;
+    /// The same disk for the length of one commit: every folder is opened once and stays that
+    /// folder, whatever is put in its place meanwhile.
+    fn pinned(&self) -> Arc<dyn Disk>;
+}
+
+/// Helpers that both implementations share.
+impl dyn Disk + '_ {
+    /// As `stat`, with none for a name that does not exist (or whose folder does not).
+    pub(crate) fn stat_if_any(&self, path: &RelPath) -> io::Result<Option<Stat>> {
+        match self.stat(path) {
+            Ok(stat) => Ok(Some(stat)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The bytes of a file or the text of a link's target.
+    pub(crate) fn contents(&self, path: &RelPath, kind: FileKind) -> io::Result<Vec<u8>> {
+        match kind {
+            FileKind::File => self.read(path),
+            FileKind::Symlink => self.read_link(path).map(String::into_bytes),
+        }
+    }
+
+    /// Whether a file or link of this kind, hash and mode is at `path`.
+    pub(crate) fn is_at(
+        &self,
+        path: &RelPath,
+        kind: FileKind,
+        hash: Hash,
+        mode: u32,
+    ) -> io::Result<bool> {
+        let Some(stat) = self.stat_if_any(path)? else { return Ok(false) };
+        Ok(stat.kind.changeable() == Some(kind)
+            && stat.mode == mode
+            && Hash::of(&self.contents(path, kind)?) == hash)
+    }
+
+    /// Removes a file that may not be there.
+    pub(crate) fn remove_if_any(&self, path: &RelPath) -> io::Result<()> {
+        match self.remove(path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            Ok(()) | Err(_) => Ok(()),
+        }
+    }
+}
+
+/// Whether the error says that the file system has no such operation.
+pub(crate) fn is_unsupported(error: &io::Error) -> bool {
+    use rustix::io::Errno;
+    let Some(code) = error.raw_os_error() else { return false };
+    [Errno::INVAL, Errno::NOSYS, Errno::OPNOTSUPP, Errno::NOTTY]
+        .iter()
+        .any(|errno| errno.raw_os_error() == code)
+}

@@ -1,0 +1,325 @@
+//! The real disk: every path is walked from the root's handle, one part at a time, following no
+//! link. Chosen over a sandboxing library because the commit needs the same calls (exchange,
+//! no-replace, attributes) on the same handles, and because following no link at all is stricter.
+
+use std::collections::HashMap;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use rustix::fs::{self, AtFlags, FileType, Mode, OFlags, RenameFlags};
+use rustix::io::{Errno, retry_on_intr};
+
+use super::{Disk, EntryKind, LockAttempt, Stat};
+use crate::RelPath;
+
+/// A folder of the real file system.
+#[derive(Debug)]
+pub(crate) struct RealDisk {
+    root: Arc<OwnedFd>,
+    /// Open folders by path, where they are to stay the same.
+    pins: Option<Mutex<HashMap<RelPath, Arc<OwnedFd>>>>,
+}
+
+const FOLDER: OFlags =
+    OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+const FILE: OFlags = OFlags::NOFOLLOW.union(OFlags::CLOEXEC).union(OFlags::NONBLOCK);
+
+impl RealDisk {
+    pub(crate) fn new(root: OwnedFd) -> Self {
+        Self { root: Arc::new(root), pins: None }
+    }
+
+    /// Opens the folder, part by part.
+    fn folder(&self, path: Option<&RelPath>) -> io::Result<Arc<OwnedFd>> {
+        let Some(path) = path else { return Ok(self.root.clone()) };
+        if let Some(pins) = &self.pins
+            && let Some(open) = pins.lock().unwrap_or_else(PoisonError::into_inner).get(path)
+        {
+            return Ok(open.clone());
+        }
+        let above = self.folder(path.parent().as_ref())?;
+        let open = retry_on_intr(|| fs::openat(&above, path.file_name(), FOLDER, Mode::empty()))?;
+        let open = Arc::new(open);
+        if let Some(pins) = &self.pins {
+            pins.lock().unwrap_or_else(PoisonError::into_inner).insert(path.clone(), open.clone());
+        }
+        Ok(open)
+    }
+
+    fn parent(&self, path: &RelPath) -> io::Result<Arc<OwnedFd>> {
+        self.folder(path.parent().as_ref())
+    }
+
+    fn open(&self, path: &RelPath, flags: OFlags, mode: Mode) -> io::Result<OwnedFd> {
+        let folder = self.parent(path)?;
+        Ok(retry_on_intr(|| fs::openat(&folder, path.file_name(), FILE | flags, mode))?)
+    }
+
+    /// Opens a regular file and nothing else; a fifo would block and a device would act.
+    fn open_file(&self, path: &RelPath, flags: OFlags) -> io::Result<OwnedFd> {
+        let file = self.open(path, flags, Mode::empty())?;
+        match FileType::from_raw_mode(fs::fstat(&file)?.st_mode) {
+            FileType::RegularFile => Ok(file),
+            _other => Err(Errno::INVAL.into()),
+        }
+    }
+
+    fn unlink(&self, path: &RelPath, flags: AtFlags) -> io::Result<()> {
+        let folder = self.parent(path)?;
+        Ok(fs::unlinkat(&folder, path.file_name(), flags)?)
+    }
+}
+
+fn write_all(file: &OwnedFd, mut bytes: &[u8]) -> io::Result<()> {
+    while !bytes.is_empty() {
+        let written = retry_on_intr(|| rustix::io::write(file, bytes))?;
+        bytes = &bytes[written..];
+    }
+    Ok(())
+}
+
+impl Disk for RealDisk {
+    fn stat(&self, path: &RelPath) -> io::Result<Stat> {
+        let folder = self.parent(path)?;
+        let stat = fs::statat(&folder, path.file_name(), AtFlags::SYMLINK_NOFOLLOW)?;
+        let kind = match FileType::from_raw_mode(stat.st_mode) {
+            FileType::RegularFile => EntryKind::File,
+            FileType::Symlink => EntryKind::Symlink,
+            FileType::Directory => EntryKind::Folder,
+            _other => EntryKind::Other,
+        };
+        let mode = match kind {
+            EntryKind::Symlink => 0o777,
+            EntryKind::File | EntryKind::Folder | EntryKind::Other => {
+                u32::from(Mode::from_raw_mode(stat.st_mode).bits()) & 0o7777
+            }
+        };
+        #[allow(
+            clippy::useless_conversion,
+            clippy::unnecessary_cast,
+            reason = "the widths differ between systems"
+        )]
+        Ok(Stat {
+            kind,
+            len: stat.st_size as u64,
+            mode,
+            links: u64::from(stat.st_nlink),
+            identity: (stat.st_dev as u64, u64::from(stat.st_ino)),
+            owner: (stat.st_uid, stat.st_gid),
+        })
+    }
+
+    fn read(&self, path: &RelPath) -> io::Result<Vec<u8>> {
+        use std::io::Read as _;
+        let mut file = std::fs::File::from(self.open_file(path, OFlags::RDONLY)?);
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes)?;
+        Ok(bytes)
+    }
+
+    fn read_link(&self, path: &RelPath) -> io::Result<String> {
+        let folder = self.parent(path)?;
+        let target = fs::readlinkat(&folder, path.file_name(), Vec::new())?;
+        target.into_string().map_err(|_| {
+            io::Error::new(io::ErrorKind::InvalidData, "the link's target is not UTF-8")
+        })
+    }
+
+    fn list(&self, folder: Option<&RelPath>) -> io::Result<Vec<String>> {
+        let mut names = Vec::new();
+        for entry in fs::Dir::read_from(&self.folder(folder)?)? {
+            if let Ok(name) = entry?.file_name().to_str()
+                && !matches!(name, "." | "..")
+            {
+                names.push(name.to_owned());
+            }
+        }
+        names.sort();
+        Ok(names)
+    }
+
+    fn create(&self, path: &RelPath, bytes: &[u8], mode: u32) -> io::Result<()> {
+        let mode = Mode::from_raw_mode(mode as _);
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL;
+        // Nobody else may read it before it has the owner and mode that it is to have.
+        let file = self.open(path, flags, mode & Mode::RWXU)?;
+        let filled = write_all(&file, bytes).and_then(|()| Ok(fs::fchmod(&file, mode)?));
+        if filled.is_err() {
+            // Half a file is worse than none; the error that matters is the one before.
+            let _ = self.unlink(path, AtFlags::empty());
+        }
+        filled
+    }
+
+    fn create_link(&self, path: &RelPath, target: &str) -> io::Result<()> {
+        let folder = self.parent(path)?;
+        Ok(fs::symlinkat(target, &folder, path.file_name())?)
+    }
+
+    fn overwrite(&self, path: &RelPath, bytes: &[u8]) -> io::Result<()> {
+        let file = self.open_file(path, OFlags::WRONLY)?;
+        let stat = fs::fstat(&file)?;
+        write_all(&file, bytes)?;
+        fs::ftruncate(&file, bytes.len() as u64)?;
+        // Writing clears the set-id bits.
+        if fs::fstat(&file)?.st_mode != stat.st_mode {
+            fs::fchmod(&file, Mode::from_raw_mode(stat.st_mode))?;
+        }
+        Ok(())
+    }
+
+    fn append(&self, path: &RelPath, bytes: &[u8]) -> io::Result<()> {
+        write_all(&self.open_file(path, OFlags::WRONLY | OFlags::APPEND)?, bytes)
+    }
+
+    fn copy_attributes(&self, from: &RelPath, to: &RelPath) -> io::Result<()> {
+        let source = self.open_file(from, OFlags::RDONLY)?;
+        let dest = self.open_file(to, OFlags::RDONLY)?;
+        let (was, is) = (fs::fstat(&source)?, fs::fstat(&dest)?);
+        if (was.st_uid, was.st_gid) != (is.st_uid, is.st_gid) {
+            let (uid, gid) = (fs::Uid::from_raw(was.st_uid), fs::Gid::from_raw(was.st_gid));
+            fs::fchown(&dest, Some(uid), Some(gid))?;
+            // Changing the owner clears the set-id bits.
+            fs::fchmod(&dest, Mode::from_raw_mode(is.st_mode))?;
+        }
+        copy_extended(&source, &dest)
+    }
+
+    fn can_own(&self, owner: (u32, u32)) -> bool {
+        let user = rustix::process::geteuid();
+        user.is_root()
+            || (user.as_raw() == owner.0
+                && (rustix::process::getegid().as_raw() == owner.1
+                    || rustix::process::getgroups()
+                        .is_ok_and(|groups| groups.iter().any(|group| group.as_raw() == owner.1))))
+    }
+
+    fn set_mode(&self, path: &RelPath, mode: u32) -> io::Result<()> {
+        let file = self
+            .open_file(path, OFlags::RDONLY)
+            .or_else(|_| self.open_file(path, OFlags::WRONLY))?;
+        Ok(fs::fchmod(&file, Mode::from_raw_mode(mode as _))?)
+    }
+
+    fn sync(&self, path: &RelPath) -> io::Result<()> {
+        let file = self
+            .open_file(path, OFlags::RDONLY)
+            .or_else(|_| self.open_file(path, OFlags::WRONLY))?;
+        Ok(retry_on_intr(|| fs::fsync(&file))?)
+    }
+
+    fn sync_folder(&self, folder: Option<&RelPath>) -> io::Result<()> {
+        let folder = self.folder(folder)?;
+        Ok(retry_on_intr(|| fs::fsync(&folder))?)
+    }
+
+    fn rename(&self, from: &RelPath, to: &RelPath) -> io::Result<()> {
+        let (old, new) = (self.parent(from)?, self.parent(to)?);
+        Ok(fs::renameat(&old, from.file_name(), &new, to.file_name())?)
+    }
+
+    fn rename_new(&self, from: &RelPath, to: &RelPath) -> io::Result<()> {
+        let (old, new) = (self.parent(from)?, self.parent(to)?);
+        Ok(fs::renameat_with(&old, from.file_name(), &new, to.file_name(), RenameFlags::NOREPLACE)?)
+    }
+
+    fn exchange(&self, a: &RelPath, b: &RelPath) -> io::Result<()> {
+        let (old, new) = (self.parent(a)?, self.parent(b)?);
+        Ok(fs::renameat_with(&old, a.file_name(), &new, b.file_name(), RenameFlags::EXCHANGE)?)
+    }
+
+    fn link(&self, existing: &RelPath, new: &RelPath) -> io::Result<()> {
+        let (old, dest) = (self.parent(existing)?, self.parent(new)?);
+        Ok(fs::linkat(&old, existing.file_name(), &dest, new.file_name(), AtFlags::empty())?)
+    }
+
+    fn remove(&self, path: &RelPath) -> io::Result<()> {
+        self.unlink(path, AtFlags::empty())
+    }
+
+    fn make_folder(&self, path: &RelPath) -> io::Result<()> {
+        let folder = self.parent(path)?;
+        Ok(fs::mkdirat(&folder, path.file_name(), Mode::from_raw_mode(0o777))?)
+    }
+
+    fn remove_folder(&self, path: &RelPath) -> io::Result<()> {
+        self.unlink(path, AtFlags::REMOVEDIR)?;
+        if let Some(pins) = &self.pins {
+            pins.lock().unwrap_or_else(PoisonError::into_inner).remove(path);
+        }
+        Ok(())
+    }
+
+    fn try_lock(&self, path: &RelPath) -> io::Result<LockAttempt> {
+        use std::io::{Read as _, Seek as _, Write as _};
+        let flags = OFlags::RDWR | OFlags::CREATE;
+        let mut file = std::fs::File::from(self.open(path, flags, Mode::from_raw_mode(0o666))?);
+        match file.try_lock() {
+            Ok(()) => {
+                file.set_len(0)?;
+                file.rewind()?;
+                writeln!(file, "{}", std::process::id())?;
+                Ok(LockAttempt::Taken(Box::new(file)))
+            }
+            Err(std::fs::TryLockError::WouldBlock) => {
+                let mut text = String::new();
+                let holder =
+                    file.read_to_string(&mut text).ok().and_then(|_| text.trim().parse().ok());
+                Ok(LockAttempt::Held(holder))
+            }
+            Err(std::fs::TryLockError::Error(error)) => Err(error),
+        }
+    }
+
+    fn pinned(&self) -> Arc<dyn Disk> {
+        Arc::new(RealDisk { root: self.root.clone(), pins: Some(Mutex::new(HashMap::new())) })
+    }
+}
+
+/// Copies the extended attributes, access control lists among them. Those that only the system
+/// may set are left to it; any other that cannot be copied is an error rather than a loss.
+fn copy_extended(source: impl AsFd, dest: impl AsFd) -> io::Result<()> {
+    let mut space = Space::new();
+    let names = match space.fill(|buffer| fs::flistxattr(&source, buffer)) {
+        Err(Errno::OPNOTSUPP) => return Ok(()),
+        names => names?,
+    };
+    for name in names.split(|byte| *byte == 0).filter(|name| !name.is_empty()) {
+        let value = space.fill(|buffer| fs::fgetxattr(&source, name, buffer))?;
+        match fs::fsetxattr(&dest, name, &value, fs::XattrFlags::empty()) {
+            Ok(()) => {}
+            Err(Errno::PERM | Errno::ACCESS | Errno::OPNOTSUPP)
+                if name.starts_with(b"security.") || name.starts_with(b"trusted.") => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(())
+}
+
+/// Room for attribute names and values: little at first, and the most the system allows when
+/// that does not do.
+struct Space(Vec<u8>);
+
+const FEW: usize = 512;
+const MOST: usize = 1 << 16;
+
+impl Space {
+    fn new() -> Self {
+        Self(vec![0; FEW])
+    }
+
+    fn fill(
+        &mut self,
+        mut read: impl FnMut(&mut [u8]) -> Result<usize, Errno>,
+    ) -> Result<Vec<u8>, Errno> {
+        let len = match read(&mut self.0) {
+            Err(Errno::RANGE) => {
+                self.0.resize(MOST, 0);
+                read(&mut self.0)?
+            }
+            len => len?,
+        };
+        Ok(self.0[..len].to_vec())
+    }
+}
