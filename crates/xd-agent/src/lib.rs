@@ -1,1 +1,53 @@
-//! The agent loop over a model trait, events out.
+//! The agent loop: a model, its tools, one session; events out.
+//!
+//! *Layer:* above `xd-write`. *Uses:* `xd-protocol`, `xd-resolve`, `xd-session`, `xd-write`, tokio.
+//! *Never touches:* the terminal, the environment, or a file but through the host's tools.
+//!
+//! # The rules
+//! - **Invariant G1:** what was sent stays: every request's messages begin with all messages of
+//!   the request before, unchanged (`CONTRACT G3`).
+//! - **Invariant G2:** tools and system text are the same bytes in every request of an agent; a
+//!   forced turn differs in `tool_choice` and in appended messages alone (`CONTRACT G11`).
+//! - **Invariant G3:** every tool call in the history has exactly one result, right behind it,
+//!   however the run ends (`CONTRACT G5, G12`).
+//! - **Invariant G4:** a run ends: with the model's last word, with
+//!   [`Stop::Unresolved`], or at the turn limit (`CONTRACT G7`).
+//!
+//! # Example
+//! ```
+//! use std::sync::Arc;
+//! use xd_agent::{Agent, Reply, ScriptedModel, Stop};
+//! use xd_session::Session;
+//! use xd_write::{Host, Workspace};
+//!
+//! # let folder = tempfile::tempdir().unwrap();
+//! # let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+//! # runtime.block_on(async {
+//! let workspace = Workspace::open(folder.path()).unwrap();
+//! let host = Arc::new(Host::builder(Arc::new(Session::new()), workspace).build());
+//! let model = ScriptedModel::new([
+//!     Reply::call("write", serde_json::json!({ "path": "a.txt", "content": "hello\n" })),
+//!     Reply::text("Done."),
+//! ]);
+//! let mut agent = Agent::new(model, host);
+//! assert_eq!(agent.prompt("Write a greeting.").await.unwrap(), Stop::Done);
+//! # assert_eq!(std::fs::read_to_string(folder.path().join("a.txt")).unwrap(), "hello\n");
+//! # });
+//! ```
+//!
+//! # Where to read on
+//! [`Agent::prompt`] for the loop, [`Model`] to bring a model, [`Event`] for what a front end
+//! hears, [`ScriptedModel`] for tests and demonstrations. `examples/assemble.rs` puts an agent
+//! together from the parts.
+
+mod agent;
+mod event;
+mod message;
+mod model;
+mod script;
+
+pub use agent::{Agent, AgentError, Stop};
+pub use event::Event;
+pub use message::{Message, Reply, StopReason, Usage};
+pub use model::{Model, ModelError, Request};
+pub use script::ScriptedModel;

@@ -1,1 +1,74 @@
 //! The write and read tools, the device registry, approval and confinement.
+//!
+//! *Layer:* above `xd-session`. *Uses:* `xd-protocol`, `xd-resolve`, `xd-session`, `xd-changeset`,
+//! `xd-prompts`, tokio. *Touches:* files below the workspace root, through the root's directory
+//! handle; the clock, for the record. *Never touches:* the terminal, the environment, the network.
+//!
+//! # The rules
+//! - **Invariant W1:** every call of a batch gets exactly one result, in call order, whatever
+//!   becomes of it (`CONTRACT G5, G12`).
+//! - **Invariant W2:** a path is asked what it is by the protocol's one parser before anything
+//!   touches the file system (`CONTRACT U9`).
+//! - **Invariant W3:** no route leads to a file outside the workspace root (`CONTRACT W3`).
+//! - **Invariant W4:** a confirm of `resolve` reaches as far as the action that it applies
+//!   (`CONTRACT W6`).
+//! - **Invariant W5:** what is staged or decided is in the record before anybody is told
+//!   (`CONTRACT L1`).
+//!
+//! # Example
+//! ```
+//! use std::sync::Arc;
+//! use serde_json::json;
+//! use xd_resolve::ToolCall;
+//! use xd_session::Session;
+//! use xd_write::{CallScope, Host, Workspace};
+//!
+//! # let folder = tempfile::tempdir().unwrap();
+//! # let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+//! # runtime.block_on(async {
+//! let workspace = Workspace::open(folder.path()).unwrap();
+//! let host = Host::builder(Arc::new(Session::new()), workspace).build();
+//!
+//! let call = ToolCall::new("1", "write", json!({ "path": "a.txt", "content": "hello\n" }));
+//! let results = host.run_batch(&[call], &CallScope::model()).await;
+//! assert_eq!(results[0].content, ["Wrote a.txt (created, 6 bytes)."]);
+//!
+//! // A slip of an address touches nothing.
+//! let call = ToolCall::new("2", "write", json!({ "path": "xd:/resolve", "content": "Fine." }));
+//! let results = host.run_batch(&[call], &CallScope::model()).await;
+//! assert!(results[0].is_error && results[0].content[0].contains("Did you mean 'xd://resolve'?"));
+//! # });
+//! ```
+//!
+//! # Where to read on
+//! [`Host`] to assemble an agent's tools, [`Tool`] and [`FnTool`] to write one, [`Registry`] to
+//! mount them as devices, [`stage_change_set`] to stage files, [`StateFolder`] for what outlives
+//! the process.
+
+mod approval;
+mod arguments;
+mod context;
+mod device;
+mod host;
+mod listing;
+mod nearest;
+mod one_line;
+mod page;
+mod read;
+mod registry;
+mod stage;
+mod state;
+mod tier;
+mod tool;
+mod workspace;
+mod write;
+
+pub use approval::{Approval, ApprovalRequest, Approver, Policy};
+pub use arguments::{BodyFault, DeviceBody};
+pub use context::{CallScope, Progress, ProgressSink, ToolContext};
+pub use host::{Host, HostBuilder};
+pub use registry::{MountError, Registry};
+pub use stage::{CommitEffect, Proposed, stage_change_set};
+pub use state::{ActionFile, LogEvent, LogLine, StateError, StateFolder, StateLock};
+pub use tool::{Concurrency, FnTool, Tool, ToolDefinition, ToolFailure};
+pub use workspace::{Workspace, WorkspaceError};

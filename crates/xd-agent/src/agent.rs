@@ -1,0 +1,300 @@
+//! The loop.
+
+use std::sync::Arc;
+
+use serde::Serialize;
+use tokio_util::sync::CancellationToken;
+use xd_resolve::{Decider, ToolCall, ToolResult};
+use xd_session::{Judgement, ToolChoice, TurnEnd, TurnPlan, TurnRequest};
+use xd_write::{CallScope, Host, ToolDefinition};
+
+use crate::{Event, Message, Model, ModelError, Reply, Request, StopReason};
+
+/// How a run ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(tag = "stop", rename_all = "snake_case")]
+pub enum Stop {
+    /// The model had its last word.
+    Done,
+    /// The budget of this staged action was spent: it is parked, pending for a person or a later
+    /// prompt (`CONTRACT G7`).
+    Unresolved {
+        /// Its number.
+        number: u64,
+    },
+    /// The model's last word was cut at the token limit.
+    Truncated,
+    /// Somebody aborted the run.
+    Aborted,
+    /// The run had as many turns as it may.
+    TurnLimit,
+}
+
+/// Why a run broke off. The history is whole: every call in it has its result.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum AgentError {
+    /// The model did not answer.
+    #[error(transparent)]
+    Model(#[from] ModelError),
+}
+
+type Sink = Box<dyn FnMut(&Event) + Send>;
+
+/// An agent: a model, its tools, one session, a history.
+pub struct Agent<M> {
+    model: M,
+    host: Arc<Host>,
+    tools: Vec<ToolDefinition>,
+    system: String,
+    static_choice: ToolChoice,
+    messages: Vec<Message>,
+    turns: u64,
+    turn_limit: u64,
+    cancel: CancellationToken,
+    sink: Sink,
+}
+
+/// How many turns one prompt may take.
+const TURN_LIMIT: u64 = 200;
+
+impl<M: Model> Agent<M> {
+    /// An agent with an empty history, no system text and nobody listening.
+    pub fn new(model: M, host: Arc<Host>) -> Self {
+        Self {
+            model,
+            tools: host.definitions(),
+            host,
+            system: String::new(),
+            static_choice: ToolChoice::Auto,
+            messages: Vec::new(),
+            turns: 0,
+            turn_limit: TURN_LIMIT,
+            cancel: CancellationToken::new(),
+            sink: Box::new(|_| {}),
+        }
+    }
+
+    /// Sets the system text. Nothing of the protocol belongs into it (`CONTRACT G3`).
+    #[must_use]
+    pub fn with_system(mut self, system: impl Into<String>) -> Self {
+        self.system = system.into();
+        self
+    }
+
+    /// Sets the tool choice of turns that nothing else decides.
+    #[must_use]
+    pub fn with_tool_choice(mut self, choice: ToolChoice) -> Self {
+        self.static_choice = choice;
+        self
+    }
+
+    /// Sets how many turns one prompt may take.
+    #[must_use]
+    pub fn with_turn_limit(mut self, turns: u64) -> Self {
+        self.turn_limit = turns;
+        self
+    }
+
+    /// Sends events to `sink`.
+    #[must_use]
+    pub fn on_event(mut self, sink: impl FnMut(&Event) + Send + 'static) -> Self {
+        self.sink = Box::new(sink);
+        self
+    }
+
+    /// Aborts the current and every later run when it is cancelled.
+    #[must_use]
+    pub fn with_cancel(mut self, cancel: CancellationToken) -> Self {
+        self.cancel = cancel;
+        self
+    }
+
+    /// The history.
+    #[must_use]
+    pub fn messages(&self) -> &[Message] {
+        &self.messages
+    }
+
+    /// The model.
+    #[must_use]
+    pub fn model(&self) -> &M {
+        &self.model
+    }
+
+    /// The host.
+    #[must_use]
+    pub fn host(&self) -> &Arc<Host> {
+        &self.host
+    }
+
+    /// Runs one prompt to its end.
+    ///
+    /// # Errors
+    /// [`AgentError`]; what is pending stays pending, and the next prompt can go on.
+    ///
+    /// # Cancel safety
+    /// Abort through the token: then every call has its result. A dropped future leaves a turn
+    /// whose calls have none; an apply that had started ends all the same.
+    pub async fn prompt(&mut self, text: impl Into<String>) -> Result<Stop, AgentError> {
+        let text = text.into();
+        self.host.session().begin_prompt();
+        self.emit(Event::Prompt { text: text.clone() });
+        self.messages.push(Message::User { text });
+        let stop = self.run().await?;
+        self.emit(Event::Stopped { stop });
+        Ok(stop)
+    }
+
+    async fn run(&mut self) -> Result<Stop, AgentError> {
+        for _ in 0..self.turn_limit {
+            if self.cancel.is_cancelled() {
+                return Ok(Stop::Aborted);
+            }
+            let plan = self.plan();
+            if let Some(number) = plan.parked {
+                return Ok(Stop::Unresolved { number: number.get() });
+            }
+            let reply = self.ask(&plan).await?;
+            if let Some(stop) = self.take(reply).await {
+                return Ok(stop);
+            }
+        }
+        Ok(Stop::TurnLimit)
+    }
+
+    /// Asks the session what the coming turn carries.
+    fn plan(&mut self) -> TurnPlan {
+        let request = TurnRequest {
+            tools: self.tools.iter().map(|tool| tool.name.clone()).collect(),
+            static_choice: self.static_choice.clone(),
+            forcing: self.model.forcing(),
+            thinking: self.model.thinking(),
+        };
+        let plan = self.host.session().next_turn(&request);
+        if let Some(tool) = &plan.unavailable {
+            self.emit(Event::ToolUnavailable { tool: tool.clone() });
+        }
+        if plan.forcing_unavailable {
+            let tool = self.host.session().finalizer().tool_name().to_owned();
+            self.emit(Event::ForcingUnavailable { tool });
+        }
+        if let Some(reminder) = &plan.reminder {
+            self.append_hidden(Message::reminder(reminder));
+        }
+        plan
+    }
+
+    /// Sends the turn.
+    async fn ask(&mut self, plan: &TurnPlan) -> Result<Reply, AgentError> {
+        self.turns += 1;
+        let (turn, tool_choice) = (self.turns, plan.tool_choice.clone());
+        self.emit(Event::Turn { turn, tool_choice: tool_choice.clone(), forced: plan.forces() });
+        let request = Request {
+            system: self.system.clone(),
+            tools: self.tools.clone(),
+            messages: self.messages.clone(),
+            tool_choice,
+        };
+        let reply = tokio::select! {
+            biased;
+            () = self.cancel.cancelled() => Ok(Reply::text("").stopped(StopReason::Aborted)),
+            reply = self.model.respond(request) => reply,
+        };
+        reply.map_err(|error| {
+            // The turn is void: nothing of it is in the history, and nothing is spent.
+            self.host.session().judge(TurnEnd::Failed, &[], |call| self.host.tier(call));
+            error.into()
+        })
+    }
+
+    /// Takes a reply into the history and runs, skips or pairs its calls. Answers how the run
+    /// ends, if it does.
+    async fn take(&mut self, reply: Reply) -> Option<Stop> {
+        let end = match reply.stop {
+            StopReason::EndTurn => TurnEnd::Complete,
+            StopReason::Length => TurnEnd::Truncated,
+            StopReason::Aborted => TurnEnd::Aborted,
+        };
+        let Reply { text, calls, .. } = reply;
+        if !text.is_empty() {
+            self.emit(Event::Text { text: text.clone() });
+        }
+        for call in &calls {
+            self.emit(Event::Call { call: call.clone() });
+        }
+        if !text.is_empty() || !calls.is_empty() {
+            self.messages.push(Message::Assistant { text, calls: calls.clone() });
+        }
+        let host = Arc::clone(&self.host);
+        let session = host.session();
+        let stop = match session.judge(end, &calls, |call| host.tier(call)) {
+            Judgement::Void => {
+                self.pair(&calls, "Not executed: the turn was aborted.");
+                Some(Stop::Aborted)
+            }
+            Judgement::Free if calls.is_empty() => {
+                Some(if end == TurnEnd::Truncated { Stop::Truncated } else { Stop::Done })
+            }
+            Judgement::Free if end == TurnEnd::Truncated => {
+                self.pair(&calls, "Not executed: the output was cut at the token limit, so the call may be half a call. Send it again, shorter.");
+                None
+            }
+            Judgement::Free | Judgement::Run => {
+                self.execute(&calls).await;
+                None
+            }
+            Judgement::Skip => {
+                self.pair(&calls, &session.finalizer().not_executed());
+                None
+            }
+            Judgement::NoCall => {
+                self.append_hidden(Message::go_on(session.finalizer().tool_name()));
+                None
+            }
+        };
+        session.turn_ended();
+        stop
+    }
+
+    async fn execute(&mut self, calls: &[ToolCall]) {
+        let scope = CallScope { cancel: self.cancel.clone(), ..CallScope::of(Decider::Model) };
+        let results = self.host.run_batch(calls, &scope).await;
+        for (call, result) in calls.iter().zip(results) {
+            self.answer(call, true, result);
+        }
+    }
+
+    /// Answers calls that are not run, each with `text`.
+    fn pair(&mut self, calls: &[ToolCall], text: &str) {
+        for call in calls {
+            self.answer(call, false, ToolResult::error(text));
+        }
+    }
+
+    fn answer(&mut self, call: &ToolCall, executed: bool, result: ToolResult) {
+        let call_id = call.id.clone();
+        self.emit(Event::Result { call_id: call_id.clone(), executed, result: result.clone() });
+        self.messages.push(Message::ToolResult { call_id, result });
+    }
+
+    fn append_hidden(&mut self, message: Message) {
+        if let Message::Custom { custom_type, text, .. } = &message {
+            self.emit(Event::Hidden { custom_type: custom_type.clone(), text: text.clone() });
+        }
+        self.messages.push(message);
+    }
+
+    fn emit(&mut self, event: Event) {
+        (self.sink)(&event);
+    }
+}
+
+impl<M> std::fmt::Debug for Agent<M> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Agent")
+            .field("turns", &self.turns)
+            .field("messages", &self.messages.len())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,70 @@
+//! What a front end hears of a run.
+
+use serde::Serialize;
+use xd_resolve::{ToolCall, ToolResult};
+use xd_session::ToolChoice;
+
+use crate::Stop;
+
+/// One event of a run, in the order in which things happen.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Event {
+    /// The user said something.
+    Prompt {
+        /// The text.
+        text: String,
+    },
+    /// A request is about to be sent.
+    Turn {
+        /// Counted from 1 in the agent's life.
+        turn: u64,
+        /// The tool choice that it carries.
+        tool_choice: ToolChoice,
+        /// Whether it forces the finalizing tool.
+        forced: bool,
+    },
+    /// A hidden message was appended to the history.
+    Hidden {
+        /// What kind it is.
+        custom_type: String,
+        /// What the model reads.
+        text: String,
+    },
+    /// The model said something.
+    Text {
+        /// The text.
+        text: String,
+    },
+    /// The model called a tool.
+    Call {
+        /// The call.
+        call: ToolCall,
+    },
+    /// A call has its result.
+    Result {
+        /// The call's id.
+        call_id: String,
+        /// Whether it was run.
+        executed: bool,
+        /// The result.
+        result: ToolResult,
+    },
+    /// The gate wanted to force the finalizing tool, and the provider does not allow it: the turn
+    /// goes by reminder (`CONTRACT G9`).
+    ForcingUnavailable {
+        /// The tool.
+        tool: String,
+    },
+    /// A hard directive named a tool that is not active (`CONTRACT Q6`).
+    ToolUnavailable {
+        /// The tool.
+        tool: String,
+    },
+    /// The run ended.
+    Stopped {
+        /// How.
+        stop: Stop,
+    },
+}

@@ -1,0 +1,60 @@
+//! What a model is: it answers a request.
+
+use std::{error::Error, future::Future};
+
+use serde::Serialize;
+use xd_resolve::BoxFuture;
+use xd_session::{Forcing, Thinking, ToolChoice};
+use xd_write::ToolDefinition;
+
+use crate::{Message, Reply};
+
+/// What a model is asked.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Request {
+    /// The system text.
+    pub system: String,
+    /// The tools, in an order that never changes.
+    pub tools: Vec<ToolDefinition>,
+    /// The history.
+    pub messages: Vec<Message>,
+    /// What the model may or must call.
+    pub tool_choice: ToolChoice,
+}
+
+/// Why a model did not answer.
+#[derive(Debug, thiserror::Error)]
+#[error("the model did not answer: {0}")]
+pub struct ModelError(pub Box<dyn Error + Send + Sync>);
+
+/// Answers requests. A closure from a [`Request`] to a future is one.
+pub trait Model: Send + Sync {
+    /// Answers `request`.
+    ///
+    /// # Errors
+    /// [`ModelError`].
+    ///
+    /// # Cancel safety
+    /// Dropped, the request is abandoned.
+    fn respond(&self, request: Request) -> BoxFuture<'_, Result<Reply, ModelError>>;
+
+    /// How far the model's provider lets a request force a tool (`CONTRACT G9`).
+    fn forcing(&self) -> Forcing {
+        Forcing::Unknown
+    }
+
+    /// Whether requests think.
+    fn thinking(&self) -> Thinking {
+        Thinking::Off
+    }
+}
+
+impl<F, Fut> Model for F
+where
+    F: Fn(Request) -> Fut + Send + Sync,
+    Fut: Future<Output = Result<Reply, ModelError>> + Send + 'static,
+{
+    fn respond(&self, request: Request) -> BoxFuture<'_, Result<Reply, ModelError>> {
+        Box::pin(self(request))
+    }
+}

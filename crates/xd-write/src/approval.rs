@@ -1,0 +1,87 @@
+//! Who may do what without being asked (`CONTRACT W6, W7`).
+
+use std::{fmt, sync::Arc};
+
+use xd_resolve::{BoxFuture, StagedAction, Tier, ToolCall};
+
+/// What a person is asked before a call runs.
+#[derive(Debug, Clone)]
+pub struct ApprovalRequest {
+    /// The call.
+    pub call: ToolCall,
+    /// How far it reaches.
+    pub tier: Tier,
+    /// For a confirm: the staged action that it would apply, with its change in view.
+    pub action: Option<Arc<StagedAction>>,
+}
+
+/// What the person said.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Approval {
+    /// Go on.
+    Granted,
+    /// Do not; these are their words, which the model reads.
+    Refused {
+        /// What they said; may be empty.
+        words: String,
+    },
+}
+
+/// Asks a person.
+pub trait Approver: Send + Sync {
+    /// Asks and waits for the answer.
+    ///
+    /// # Cancel safety
+    /// Dropped, the question is withdrawn and the call does not run.
+    fn ask(&self, request: ApprovalRequest) -> BoxFuture<'_, Approval>;
+}
+
+/// Up to which tier calls run by themselves, and whom to ask beyond.
+#[derive(Clone)]
+pub struct Policy {
+    automatic: Tier,
+    approver: Option<Arc<dyn Approver>>,
+}
+
+impl Policy {
+    /// Calls of `tier` and below run by themselves; nobody is there to ask about others, so they
+    /// are refused.
+    #[must_use]
+    pub fn automatic(tier: Tier) -> Self {
+        Self { automatic: tier, approver: None }
+    }
+
+    /// Asks `approver` about calls beyond the automatic tier.
+    #[must_use]
+    pub fn asking(mut self, approver: Arc<dyn Approver>) -> Self {
+        self.approver = Some(approver);
+        self
+    }
+
+    /// Whether a call of `tier` may run, after asking where it must.
+    pub(crate) async fn decide(&self, request: ApprovalRequest) -> Approval {
+        if request.tier <= self.automatic {
+            return Approval::Granted;
+        }
+        match &self.approver {
+            Some(approver) => approver.ask(request).await,
+            None => Approval::Refused { words: "nobody is there to approve it".to_owned() },
+        }
+    }
+}
+
+impl Default for Policy {
+    /// Reading and writing run by themselves: what is staged is confirmed anyway.
+    fn default() -> Self {
+        Self::automatic(Tier::Write)
+    }
+}
+
+impl fmt::Debug for Policy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Policy")
+            .field("automatic", &self.automatic)
+            .field("asks", &self.approver.is_some())
+            .finish()
+    }
+}

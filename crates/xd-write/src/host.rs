@@ -1,0 +1,318 @@
+//! The tools of one agent, and how a batch of calls runs.
+
+use std::{
+    borrow::Cow,
+    fmt,
+    panic::AssertUnwindSafe,
+    sync::{Arc, PoisonError, RwLock, RwLockReadGuard},
+};
+
+use futures_util::{FutureExt, future::join_all};
+use serde_json::{Value, json};
+use xd_protocol::{Confirm, Device, READ_TOOL, Target, Verdict, WRITE_TOOL, parse_xd_url};
+use xd_resolve::{Batch, CallOrder, StagedAction, Tier, ToolCall, ToolResult};
+use xd_session::Session;
+
+use crate::{
+    Approval, ApprovalRequest, CallScope, Concurrency, MountError, Policy, Registry, Tool,
+    ToolContext, ToolDefinition, ToolFailure, Workspace, device, nearest::nearest, read, tier,
+    write,
+};
+
+/// The tools of one agent over one session and one workspace.
+pub struct Host {
+    session: Arc<Session>,
+    workspace: Workspace,
+    tools: Vec<Arc<dyn Tool>>,
+    registry: RwLock<Registry>,
+    policy: Policy,
+    built_in: [ToolDefinition; 2],
+}
+
+/// Assembles a [`Host`].
+#[derive(Debug)]
+pub struct HostBuilder(Host);
+
+impl HostBuilder {
+    /// Adds a tool beside `read` and `write`.
+    #[must_use]
+    pub fn tool(mut self, tool: impl Tool + 'static) -> Self {
+        self.0.tools.push(Arc::new(tool));
+        self
+    }
+
+    /// Mounts a tool as a device.
+    ///
+    /// # Errors
+    /// [`MountError`].
+    pub fn device(self, tool: impl Tool + 'static) -> Result<Self, MountError> {
+        self.0
+            .registry
+            .write()
+            .unwrap_or_else(PoisonError::into_inner)
+            .mount(Arc::new(tool), "the host")?;
+        Ok(self)
+    }
+
+    /// Sets who may do what without being asked.
+    #[must_use]
+    pub fn policy(mut self, policy: Policy) -> Self {
+        self.0.policy = policy;
+        self
+    }
+
+    /// The host.
+    #[must_use]
+    pub fn build(self) -> Host {
+        self.0
+    }
+}
+
+impl Host {
+    /// Begins a host with the tools `read` and `write`.
+    #[must_use]
+    pub fn builder(session: Arc<Session>, workspace: Workspace) -> HostBuilder {
+        HostBuilder(Self {
+            session,
+            workspace,
+            tools: Vec::new(),
+            registry: RwLock::new(Registry::new()),
+            policy: Policy::default(),
+            built_in: [read::definition(), write::definition()],
+        })
+    }
+
+    /// The session.
+    #[must_use]
+    pub fn session(&self) -> &Arc<Session> {
+        &self.session
+    }
+
+    /// The workspace.
+    #[must_use]
+    pub fn workspace(&self) -> &Workspace {
+        &self.workspace
+    }
+
+    /// The definitions of all tools, in an order that never changes: `read`, `write`, the others
+    /// as they were added.
+    #[must_use]
+    pub fn definitions(&self) -> Vec<ToolDefinition> {
+        let others = self.tools.iter().map(|tool| tool.definition());
+        self.built_in.iter().chain(others).cloned().collect()
+    }
+
+    /// Changes the mounted devices.
+    ///
+    /// # Errors
+    /// Whatever `change` answers.
+    pub fn with_registry<R>(&self, change: impl FnOnce(&mut Registry) -> R) -> R {
+        change(&mut self.registry.write().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// How far a call reaches (`CONTRACT W6`).
+    #[must_use]
+    pub fn tier(&self, call: &ToolCall) -> Tier {
+        tier::of_call(self, call)
+    }
+
+    /// Runs a batch of calls and answers one result for each, in call order (**Invariant W1**).
+    ///
+    /// Calls of shared tools run beside each other, others alone, all in call order. Bare confirms
+    /// mean the head at the batch's begin.
+    ///
+    /// # Cancel safety
+    /// Dropped, calls that have not started do not start, and an apply that has started ends and
+    /// is recorded. Through `scope.cancel` the same happens and every call still gets its result.
+    pub async fn run_batch(&self, calls: &[ToolCall], scope: &CallScope) -> Vec<ToolResult> {
+        let batch = Arc::new(self.session.actions().begin_batch());
+        let mut waiting = calls.iter().zip(CallOrder::slots(calls.len())).peekable();
+        let mut results = Vec::with_capacity(calls.len());
+        while let Some((call, slot)) = waiting.next() {
+            let mut group = vec![self.run_one(call, slot, &batch, scope)];
+            if self.concurrency(call) == Concurrency::Shared {
+                while let Some((call, slot)) =
+                    waiting.next_if(|(call, _)| self.concurrency(call) == Concurrency::Shared)
+                {
+                    group.push(self.run_one(call, slot, &batch, scope));
+                }
+            }
+            results.extend(join_all(group).await);
+        }
+        results
+    }
+
+    async fn run_one(
+        &self,
+        call: &ToolCall,
+        slot: xd_resolve::CallSlot,
+        batch: &Arc<Batch>,
+        scope: &CallScope,
+    ) -> ToolResult {
+        let context = Arc::new(ToolContext {
+            session: Arc::clone(&self.session),
+            workspace: self.workspace.clone(),
+            batch: Arc::clone(batch),
+            slot,
+            call_id: call.id.clone(),
+            scope: scope.clone(),
+        });
+        if scope.cancel.is_cancelled() {
+            context.slot.end();
+            return aborted();
+        }
+        let run = AssertUnwindSafe(self.execute(call, Arc::clone(&context))).catch_unwind();
+        let result = tokio::select! {
+            // What is already done is an answer, also where the cancellation came with it.
+            biased;
+            result = run => result.unwrap_or_else(|_| {
+                ToolResult::error(format!("The tool `{}` failed: it panicked. Nothing else was affected.", call.name))
+            }),
+            () = scope.cancel.cancelled() => aborted(),
+        };
+        context.slot.end();
+        result
+    }
+
+    async fn execute(&self, call: &ToolCall, context: Arc<ToolContext>) -> ToolResult {
+        if let Err(result) = self.approve(call).await {
+            return result;
+        }
+        let routed = {
+            let registry = self.registry();
+            self.route(call, &registry).map(|(device, body)| (device, body.into_owned()))
+        };
+        if let Some((device, body)) = routed {
+            return device::write(self, &context, device, &body).await;
+        }
+        match call.name.as_str() {
+            READ_TOOL => read::read(self, &call.arguments),
+            WRITE_TOOL => write::write(self, &context, &call.arguments).await,
+            name => match self.tool(name) {
+                Some(tool) => outcome(name, tool.call(context, call.arguments.clone()).await),
+                None => self.unknown_tool(name),
+            },
+        }
+    }
+
+    /// Asks the policy. A confirm shows the action that it would apply.
+    async fn approve(&self, call: &ToolCall) -> Result<(), ToolResult> {
+        let action = self.would_apply(call);
+        let request =
+            ApprovalRequest { call: call.clone(), tier: self.tier(call), action: action.clone() };
+        match self.policy.decide(request).await {
+            // Whatever was shown must be what is applied: a bare confirm that now means another
+            // action was never approved.
+            Approval::Granted
+                if self.would_apply(call).map(|a| a.number()) == action.map(|a| a.number()) =>
+            {
+                Ok(())
+            }
+            Approval::Granted => Err(ToolResult::error(
+                "Not executed: another action was staged while the approval was asked for. Look \
+                 at what is pending and confirm it by number.",
+            )),
+            Approval::Refused { words } => {
+                let because = if words.trim().is_empty() {
+                    String::new()
+                } else {
+                    format!(": {}", words.trim())
+                };
+                Err(ToolResult::error(format!(
+                    "Not executed: refused{because}. Do not try the same again."
+                )))
+            }
+        }
+    }
+
+    fn would_apply(&self, call: &ToolCall) -> Option<Arc<StagedAction>> {
+        let confirm = xd_resolve::confirm_of_call(call)?;
+        match confirm {
+            Confirm { verdict: Verdict::Discard, .. } => None,
+            Confirm { verdict: Verdict::Apply, selection: xd_protocol::Selection::Head } => {
+                self.session.actions().head()
+            }
+            Confirm {
+                verdict: Verdict::Apply,
+                selection: xd_protocol::Selection::Numbered(number),
+            } => self.session.actions().get(number).map(|(action, _)| action),
+        }
+    }
+
+    /// The device that a call's very name means, with the body for it (`CONTRACT U11`).
+    pub(crate) fn route<'c>(
+        &self,
+        call: &'c ToolCall,
+        registry: &Registry,
+    ) -> Option<(Device<'c>, Cow<'c, Value>)> {
+        if let Some(Target::Device(device)) = parse_xd_url(&call.name) {
+            let body = ["content", "reason"].iter().find_map(|key| call.arguments.get(key));
+            let body = match (device, body) {
+                (Device::Resolve(_) | Device::Reject(_) | Device::Propose, Some(body)) => body,
+                (Device::Resolve(_) | Device::Reject(_) | Device::Propose, None) => &Value::Null,
+                (Device::Tool(_), _) => &call.arguments,
+            };
+            return Some((device, Cow::Borrowed(body)));
+        }
+        let is_tool = [READ_TOOL, WRITE_TOOL].contains(&call.name.as_str())
+            || self.tool(&call.name).is_some();
+        if is_tool || registry.get(&call.name).is_none() {
+            return None;
+        }
+        let name = xd_protocol::DeviceName::new(&call.name).ok()?;
+        Some((Device::Tool(name), Cow::Borrowed(&call.arguments)))
+    }
+
+    pub(crate) fn registry(&self) -> RwLockReadGuard<'_, Registry> {
+        self.registry.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn tool(&self, name: &str) -> Option<&Arc<dyn Tool>> {
+        self.tools.iter().find(|tool| tool.definition().name == name)
+    }
+
+    fn concurrency(&self, call: &ToolCall) -> Concurrency {
+        match (call.name.as_str(), self.tool(&call.name)) {
+            (READ_TOOL, _) => Concurrency::Shared,
+            (_, Some(tool)) => tool.concurrency(),
+            (_, None) => Concurrency::Exclusive,
+        }
+    }
+
+    fn unknown_tool(&self, name: &str) -> ToolResult {
+        let names: Vec<String> = self.definitions().into_iter().map(|d| d.name).collect();
+        let offer = match nearest(name, names.iter().map(String::as_str)) {
+            Some(near) => format!(" Did you mean `{near}`?"),
+            None => String::new(),
+        };
+        ToolResult::error(format!(
+            "Unknown tool `{}`.{offer} Tools: {}. Devices: read xd://.",
+            xd_protocol::Visible(name),
+            names.join(", ")
+        ))
+    }
+}
+
+/// The result of a call that was aborted.
+pub(crate) fn aborted() -> ToolResult {
+    ToolResult::error("Aborted: the call did not finish.").with_details(json!({ "aborted": true }))
+}
+
+/// The result of a tool's call, whatever came of it.
+pub(crate) fn outcome(name: &str, outcome: Result<ToolResult, ToolFailure>) -> ToolResult {
+    match outcome {
+        Ok(result) => result,
+        Err(ToolFailure::Failed(error)) => ToolResult::error(format!("{name}: {error}")),
+        Err(ToolFailure::Aborted) => aborted(),
+    }
+}
+
+impl fmt::Debug for Host {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let tools: Vec<String> = self.definitions().into_iter().map(|d| d.name).collect();
+        f.debug_struct("Host")
+            .field("tools", &tools)
+            .field("devices", &*self.registry())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,45 @@
+//! The name that was probably meant.
+
+/// The candidate fewest edits away from `name`, if that is few for its length.
+pub(crate) fn nearest<'a>(
+    name: &str,
+    candidates: impl Iterator<Item = &'a str>,
+) -> Option<&'a str> {
+    let most = (name.chars().count() / 3).max(1);
+    candidates
+        .map(|candidate| (edits(name, candidate), candidate))
+        .filter(|&(edits, _)| edits <= most)
+        .min()
+        .map(|(_, candidate)| candidate)
+}
+
+/// The Levenshtein distance, letter case aside.
+fn edits(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.to_lowercase().chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.to_lowercase().chars().enumerate() {
+        let mut corner = row[0];
+        row[0] = i + 1;
+        for (j, &y) in b.iter().enumerate() {
+            let substituted = corner + usize::from(x != y);
+            corner = row[j + 1];
+            row[j + 1] = substituted.min(corner + 1).min(row[j] + 1);
+        }
+    }
+    row[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::nearest;
+
+    #[test]
+    fn r4_offers_the_nearest_or_nothing() {
+        let names = || ["resolve", "browser", "grep"].into_iter();
+        assert_eq!(nearest("Resolve", names()), Some("resolve"));
+        assert_eq!(nearest("resovle", names()), Some("resolve"));
+        assert_eq!(nearest("grp", names()), Some("grep"));
+        assert_eq!(nearest("database", names()), None);
+        assert_eq!(nearest("x", std::iter::empty()), None);
+    }
+}

@@ -1,0 +1,101 @@
+//! Staging a change set: the preview now, the commit once somebody has decided.
+
+use std::{fmt, sync::Arc};
+
+use serde_json::json;
+use xd_changeset::{ChangeSet, Options};
+use xd_resolve::{
+    ApplyError, BoxFuture, Effect, StageError, StageRequest, Staged, StagingSession, ToolResult,
+    queue_resolve_handler,
+};
+
+use crate::Workspace;
+
+/// A change set with the words around it.
+#[derive(Debug, Clone)]
+pub struct Proposed {
+    /// What the action is called: `AST Edit: 2 replacements in 1 file`.
+    pub label: String,
+    /// The tool that stages.
+    pub source_tool_name: String,
+    /// What the apply answers: `Applied 2 replacements in 1 file.`
+    pub success: String,
+    /// The change.
+    pub change_set: ChangeSet,
+}
+
+/// Stages a change set (`CONTRACT F1`). Applying it commits exactly these bytes, in all files or in
+/// none.
+///
+/// # Errors
+/// [`StageError`]; nothing is staged.
+///
+/// # Cancel safety
+/// As [`queue_resolve_handler`].
+pub async fn stage_change_set<S>(
+    session: &S,
+    workspace: &Workspace,
+    proposed: Proposed,
+) -> Result<Staged, StageError>
+where
+    S: StagingSession + ?Sized,
+{
+    queue_resolve_handler(session, proposed.into_request(workspace)).await
+}
+
+impl Proposed {
+    /// The request that stages it.
+    #[must_use]
+    pub fn into_request(self, workspace: &Workspace) -> StageRequest {
+        let change_set = Arc::new(self.change_set);
+        let effect =
+            CommitEffect::new(workspace.clone(), Arc::clone(&change_set), self.success.clone());
+        StageRequest::with_effect(self.label, Arc::new(effect))
+            .source_tool(self.source_tool_name)
+            .details(json!({ "success": self.success }))
+            .change_set(change_set)
+    }
+}
+
+/// The effect of an action that is a change set: to commit it.
+pub struct CommitEffect {
+    workspace: Workspace,
+    change_set: Arc<ChangeSet>,
+    success: String,
+}
+
+impl CommitEffect {
+    /// Commits `change_set` in `workspace` and answers `success`.
+    #[must_use]
+    pub fn new(workspace: Workspace, change_set: Arc<ChangeSet>, success: String) -> Self {
+        Self { workspace, change_set, success }
+    }
+}
+
+impl Effect for CommitEffect {
+    fn apply(&self, _reason: Arc<str>) -> BoxFuture<'static, Result<ToolResult, ApplyError>> {
+        let (workspace, change_set) = (self.workspace.clone(), Arc::clone(&self.change_set));
+        let success = self.success.clone();
+        let commit = move || match change_set.apply(workspace.root(), Options::default()) {
+            Ok(applied) => {
+                Ok(ToolResult::text(success).with_details(json!({ "files": applied.files })))
+            }
+            Err(error) => Err(ApplyError::tool(error.to_string())),
+        };
+        Box::pin(async move {
+            // A commit waits for the disk; on a runtime it must not hold up the other tasks.
+            match tokio::runtime::Handle::try_current() {
+                Ok(runtime) => runtime.spawn_blocking(commit).await?,
+                Err(_) => commit(),
+            }
+        })
+    }
+}
+
+impl fmt::Debug for CommitEffect {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CommitEffect")
+            .field("files", &self.change_set.len())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,106 @@
+//! The lines of the log.
+
+use serde::{Deserialize, Serialize};
+use xd_changeset::{FileState, RelPath, Verb};
+use xd_resolve::{Decider, DispatchAction, Outcome, StagedAction, Tier};
+
+/// One line of the log.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct LogLine {
+    /// The version of the shape: 1.
+    pub v: u32,
+    /// When, in UTC, as RFC 3339.
+    pub time: String,
+    /// What happened.
+    #[serde(flatten)]
+    pub event: LogEvent,
+}
+
+/// What happened to a staged action.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+pub enum LogEvent {
+    /// It was staged.
+    Staged {
+        /// Its number.
+        number: u64,
+        /// The tool that staged it.
+        source_tool_name: String,
+        /// What it is called.
+        label: String,
+        /// How far its apply reaches.
+        tier: Tier,
+        /// Whether it has a change set, so that it survives a restart.
+        durable: bool,
+    },
+    /// Somebody decided; the effect starts now.
+    Taken {
+        /// Its number.
+        number: u64,
+        /// Apply or discard.
+        action: DispatchAction,
+        /// Why.
+        reason: String,
+        /// Who.
+        who: Decider,
+    },
+    /// The decision was carried out, or failed.
+    Decided {
+        /// Its number.
+        number: u64,
+        /// The tool that staged it.
+        source_tool_name: String,
+        /// What it is called.
+        label: String,
+        /// Apply or discard; none at a session boundary.
+        action: Option<DispatchAction>,
+        /// Why.
+        reason: String,
+        /// Who.
+        who: Decider,
+        /// What came of it.
+        #[serde(flatten)]
+        outcome: Outcome,
+        /// The files that it names, before and after. Written only where the outcome is `applied`.
+        files: Vec<LoggedFile>,
+    },
+}
+
+/// A file of a decided action.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct LoggedFile {
+    /// Its path; for a move the new one.
+    pub path: RelPath,
+    /// What is done to it.
+    pub verb: Verb,
+    /// What it was; none where it is created.
+    pub before: Option<FileState>,
+    /// What it becomes; none where it is deleted.
+    pub after: Option<FileState>,
+}
+
+impl LogEvent {
+    /// The number of the action.
+    #[must_use]
+    pub fn number(&self) -> u64 {
+        match self {
+            Self::Staged { number, .. }
+            | Self::Taken { number, .. }
+            | Self::Decided { number, .. } => *number,
+        }
+    }
+}
+
+/// The files of an action's change set.
+pub(super) fn files_of(action: &StagedAction) -> Vec<LoggedFile> {
+    let changes = action.change_set().map(|set| set.changes()).unwrap_or_default();
+    changes
+        .iter()
+        .map(|change| LoggedFile {
+            path: change.path().clone(),
+            verb: change.verb(),
+            before: change.from_state().cloned(),
+            after: change.to_state(),
+        })
+        .collect()
+}

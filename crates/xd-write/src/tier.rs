@@ -1,0 +1,66 @@
+//! How far a call reaches (`CONTRACT W6`).
+
+use serde_json::Value;
+use xd_protocol::{Address, Confirm, Device, Target, Verdict, classify};
+use xd_resolve::{ActionStore, Tier, ToolCall};
+
+use crate::{DeviceBody, Host, Registry};
+
+/// The tier of a call. What is malformed or unknown reaches as far as anything can.
+pub(crate) fn of_call(host: &Host, call: &ToolCall) -> Tier {
+    let registry = host.registry();
+    if let Some((device, body)) = host.route(call, &registry) {
+        return of_device(host.session().actions(), &registry, device, &body);
+    }
+    match call.name.as_str() {
+        "read" => Tier::Read,
+        "write" => match call.str_argument("path").map(classify) {
+            Some(Address::Path(_)) => Tier::Write,
+            Some(Address::Xd(Target::Device(device))) => {
+                let body = call.arguments.get("content").cloned().unwrap_or(Value::Null);
+                of_device(host.session().actions(), &registry, device, &body)
+            }
+            Some(
+                Address::Xd(Target::Root)
+                | Address::Malformed(_)
+                | Address::NearMiss(_)
+                | Address::Foreign(_),
+            )
+            | None => Tier::Exec,
+        },
+        name => host.tool(name).and_then(|tool| tool.tier(&call.arguments)).unwrap_or(Tier::Exec),
+    }
+}
+
+/// The tier of a write to `device`. A confirm of `resolve` takes that of the staged action
+/// (**Invariant W4**); one that would find nothing only reads.
+pub(crate) fn of_device(
+    actions: &ActionStore,
+    registry: &Registry,
+    device: Device<'_>,
+    body: &Value,
+) -> Tier {
+    match device {
+        Device::Resolve(_) | Device::Reject(_) => match Confirm::of(device) {
+            Some(Confirm { verdict: Verdict::Apply, selection }) => {
+                let action = match selection {
+                    xd_protocol::Selection::Head => actions.head(),
+                    xd_protocol::Selection::Numbered(number) => {
+                        actions.get(number).map(|(action, _)| action)
+                    }
+                };
+                action.map_or(Tier::Read, |action| action.tier())
+            }
+            Some(Confirm { verdict: Verdict::Discard, .. }) | None => Tier::Read,
+        },
+        // It hands work over to a person; it must not pass for a look.
+        Device::Propose => Tier::Write,
+        Device::Tool(name) => match (registry.get(name.as_str()), DeviceBody::decode(body)) {
+            (Some(_), Ok(DeviceBody::Docs)) => Tier::Read,
+            (Some(tool), Ok(DeviceBody::Arguments(arguments))) => {
+                tool.tier(&Value::Object(arguments)).unwrap_or(Tier::Exec)
+            }
+            (Some(_), Err(_)) | (None, _) => Tier::Exec,
+        },
+    }
+}

@@ -1,0 +1,106 @@
+//! The `write` tool (`CONTRACT W1–W4`).
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use xd_changeset::WriteOptions;
+use xd_protocol::{Address, Selector, Target, classify, is_selector_list, split_selector};
+use xd_resolve::ToolResult;
+
+use crate::{Host, ToolContext, ToolDefinition, device};
+
+/// How `write` is offered to a model.
+pub(crate) fn definition() -> ToolDefinition {
+    ToolDefinition::new(
+        "write",
+        "Creates or replaces a file, or writes to an xd:// device.\n\
+         A staged preview is finalized here: write a one-sentence plain-text reason to \
+         xd://resolve to apply it, to xd://reject to discard it.",
+        json!({
+            "type": "object",
+            "properties": {
+                "path": { "type": "string", "description": "A path in the workspace, or an xd:// address." },
+                "content": { "type": "string", "description": "The whole content of the file, or what the device is to get." }
+            },
+            "required": ["path", "content"],
+            "additionalProperties": false
+        }),
+    )
+}
+
+const EXAMPLE: &str = r#"Example: {"path": "src/a.txt", "content": "hello\n"}"#;
+
+/// Carries a call of `write` out.
+pub(crate) async fn write(
+    host: &Host,
+    context: &Arc<ToolContext>,
+    arguments: &Value,
+) -> ToolResult {
+    let Some(path) = arguments.get("path").and_then(Value::as_str) else {
+        return ToolResult::error(format!("write: `path` is missing or no string. {EXAMPLE}"));
+    };
+    let content = arguments.get("content").unwrap_or(&Value::Null);
+    // **Invariant W2**: asked before anything touches the file system.
+    match classify(path) {
+        Address::Xd(Target::Device(device)) => device::write(host, context, device, content).await,
+        Address::Xd(Target::Root) => ToolResult::error(
+            "xd:// is the list of devices and cannot be written to. Write to xd://<tool>, or read \
+             xd:// for the list.",
+        ),
+        Address::Malformed(malformed) => ToolResult::error(malformed.to_string()),
+        Address::NearMiss(slip) => ToolResult::error(slip.to_string()),
+        Address::Foreign(foreign) => ToolResult::error(foreign.to_string()),
+        Address::Path(path) => match content {
+            Value::String(text) => file(host, path, text),
+            Value::Null
+            | Value::Bool(_)
+            | Value::Number(_)
+            | Value::Array(_)
+            | Value::Object(_) => {
+                ToolResult::error(format!("write: `content` is missing or no string. {EXAMPLE}"))
+            }
+        },
+    }
+}
+
+fn file(host: &Host, path: &str, content: &str) -> ToolResult {
+    let root = host.workspace().root();
+    let relative = match root.relative(path) {
+        Ok(relative) => relative,
+        Err(error) => return ToolResult::error(format!("write: {error}")),
+    };
+    if let Some(read) = selector_of(path)
+        && !root.exists(&relative)
+    {
+        return ToolResult::error(format!(
+            "Not written: '{}' ends in a read selector and no file has that literal name. To look \
+             at those lines use read {}; to write, give the path without it.",
+            xd_protocol::Visible(path),
+            json!({ "path": read }),
+        ));
+    }
+    let options = WriteOptions::new().executable(content.starts_with("#!"));
+    match root.write_atomic(&relative, content.as_bytes(), options) {
+        Ok(written) => {
+            let how = if written.created { "created" } else { "replaced" };
+            let bytes = content.len();
+            let plural = if bytes == 1 { "" } else { "s" };
+            ToolResult::text(format!("Wrote {relative} ({how}, {bytes} byte{plural})."))
+                .with_details(
+                    json!({ "path": relative, "bytes": bytes, "created": written.created }),
+                )
+        }
+        Err(error) => ToolResult::error(format!("write: {error}")),
+    }
+}
+
+/// The read that `path` looks like, where it ends in a selector (`CONTRACT W4`).
+fn selector_of(path: &str) -> Option<&str> {
+    if is_selector_list(path) {
+        return Some(path);
+    }
+    match split_selector(path)? {
+        (base, Selector::Empty) => Some(base),
+        (_, Selector::Raw | Selector::Lines(_)) => Some(path),
+    }
+}
