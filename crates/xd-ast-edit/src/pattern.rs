@@ -244,7 +244,8 @@ fn pattern_in_context(
         });
     }
     let node = tree.node_spanning(range.clone());
-    if node.range() != range {
+    // The root, and the list of statements of a body, span several pieces without being code.
+    if node.range() != range || node.parent().is_none() || node.kind() == "statement_list" {
         return Err(PatternError::SeveralNodes);
     }
     if lang.is_accident(&node.kind(), source) {

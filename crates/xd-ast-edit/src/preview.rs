@@ -1,0 +1,140 @@
+//! The preview of a proposal as text: whole for a person, bounded for a model (`CONTRACT A3`).
+
+use std::fmt::Write as _;
+
+use xd_changeset::FileDiff;
+
+use crate::propose::Proposal;
+use crate::summary::counted;
+
+/// Lines of context around a change.
+const CONTEXT: usize = 3;
+/// At most this many files are listed after the cut.
+const LISTED: usize = 200;
+
+/// How much of a preview is wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Bound {
+    /// Everything.
+    Whole,
+    /// Differences of about this many bytes, cut at a line; the rest is summarised by file.
+    Bytes(usize),
+}
+
+impl Bound {
+    /// What a model gets: 32 KiB of differences.
+    pub const MODEL: Self = Self::Bytes(32 * 1024);
+}
+
+impl Proposal {
+    /// The label of the staged action: `AST Edit: 2 replacements in 1 file`.
+    #[must_use]
+    pub fn label(&self) -> String {
+        self.summary.counts.label()
+    }
+
+    /// The result of applying it: `Applied 2 replacements in 1 file.`
+    #[must_use]
+    pub fn applied(&self) -> String {
+        self.summary.counts.applied()
+    }
+
+    /// The preview: the label, what there is to remark, then each file with its count and its
+    /// differences. `number` is the staged action's, where it is known; it tells a reader of a cut
+    /// preview where the rest is.
+    #[must_use]
+    pub fn preview(&self, bound: Bound, number: Option<u64>) -> String {
+        let mut text = self.label();
+        text.push('\n');
+        for note in self.summary.notes() {
+            text.push_str(&note);
+            text.push('\n');
+        }
+        let room = match bound {
+            Bound::Whole => usize::MAX,
+            Bound::Bytes(bytes) => bytes,
+        };
+        let mut left = room;
+        let mut cut: Option<usize> = None;
+        for (index, change) in self.change_set.changes().iter().enumerate() {
+            let diff = change.diff(CONTEXT);
+            let block = format!("\n{}\n{diff}", self.header(&diff));
+            if block.len() <= left {
+                text.push_str(&block);
+                left -= block.len();
+                continue;
+            }
+            // As many whole lines as fit; at least the header, so that every preview shows a place.
+            let end = block[..floor(&block, left)].rfind('\n').map_or(0, |end| end + 1);
+            if end > 0 {
+                text.push_str(&block[..end]);
+            }
+            cut = Some(index);
+            break;
+        }
+        if let Some(first) = cut {
+            self.rest(&mut text, first, number);
+        }
+        text
+    }
+
+    /// `src/a.rs: 2 replacements (+3 -1)`.
+    fn header(&self, diff: &FileDiff) -> String {
+        let replacements = self.replacements_in(diff.path.as_str());
+        format!(
+            "{}: {} (+{} -{})",
+            diff.path,
+            counted(replacements, "replacement"),
+            diff.added,
+            diff.removed
+        )
+    }
+
+    fn replacements_in(&self, path: &str) -> usize {
+        let files = &self.summary.files;
+        files.binary_search_by(|file| file.path.as_str().cmp(path)).map_or_else(
+            |_| {
+                files
+                    .iter()
+                    .find(|file| file.path.as_str() == path)
+                    .map_or(0, |file| file.replacements)
+            },
+            |index| files[index].replacements,
+        )
+    }
+
+    /// The summary of the files from the cut on.
+    fn rest(&self, text: &mut String, first: usize, number: Option<u64>) {
+        let changes = &self.change_set.changes()[first..];
+        let _ =
+            writeln!(text, "\n[Cut here. Not shown in full, {}:]", counted(changes.len(), "file"));
+        for change in changes.iter().take(LISTED) {
+            let path = change.path();
+            let _ = writeln!(
+                text,
+                "{path}: {}",
+                counted(self.replacements_in(path.as_str()), "replacement")
+            );
+        }
+        if changes.len() > LISTED {
+            let _ = writeln!(text, "and {} more files", changes.len() - LISTED);
+        }
+        match number {
+            Some(number) => {
+                let _ = writeln!(text, "Read the whole preview at xd://resolve@{number}.");
+            }
+            None => text.push_str(
+                "Read the whole preview at xd://resolve@<n>, where <n> is the action's number.\n",
+            ),
+        }
+    }
+}
+
+/// The largest character boundary of `text` that is not behind `at`.
+fn floor(text: &str, at: usize) -> usize {
+    let mut at = at.min(text.len());
+    while !text.is_char_boundary(at) {
+        at -= 1;
+    }
+    at
+}

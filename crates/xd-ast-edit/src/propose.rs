@@ -1,0 +1,347 @@
+//! A call over files: find, read, rewrite on several threads, and put one change set together.
+
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use xd_changeset::{ByteEdit, ChangeSet, Content, Root};
+
+use crate::engine::{Edit, Refusal, Rewritten, rewrite};
+use crate::files::{Files, Job, collect};
+use crate::language::Lang;
+use crate::op::{Op, OpError, Program, check_ops};
+use crate::request::{Control, Limits, Progress, ProposeError, Request};
+use crate::summary::{Cap, Counts, FileCount, Issue, IssueKind, LeftOut, LostComment, Summary};
+
+/// Matching and comparing recurse as deep as the engine's bound; nothing recurses deeper.
+const STACK: usize = 64 * 1024 * 1024;
+/// At most this many dropped comments are kept with their text.
+const COMMENTS_KEPT: usize = 100;
+
+/// Changes to stage, with what there is to say about them.
+#[derive(Debug, Clone)]
+pub struct Proposal {
+    /// The changes; never empty.
+    pub change_set: ChangeSet,
+    /// Counts and remarks.
+    pub summary: Summary,
+}
+
+/// What a call came to.
+#[derive(Debug, Clone)]
+pub enum Outcome {
+    /// Something to stage.
+    Proposal(Proposal),
+    /// Nothing: no match, or nothing that would change (`CONTRACT S6`). Stage nothing.
+    NoReplacements(Summary),
+}
+
+/// Rewrites the files that `request` names below `root`, and writes nothing.
+///
+/// Blocks until done or cancelled; the work is on threads of its own, so that a caller's stack and
+/// runtime do not matter. The same files give the same outcome on any number of threads.
+///
+/// # Errors
+/// See [`ProposeError`]: everything that can be refused is refused here (`CONTRACT S7`).
+pub fn propose(
+    root: &Root,
+    request: &Request,
+    limits: &Limits,
+    control: &Control<'_>,
+) -> Result<Outcome, ProposeError> {
+    check_ops(&request.ops)?;
+    let only = request.lang.as_deref().map(Lang::named).transpose()?;
+    let Files { jobs, no_language } = collect(root, &request.paths, only, control)?;
+    let mut summary =
+        Summary { by_op: vec![0; request.ops.len()], searched: jobs.len(), ..Summary::default() };
+    summary
+        .issues
+        .extend(no_language.into_iter().map(|path| Issue { path, kind: IssueKind::NoLanguage }));
+    let programs = compile(&jobs, &request.ops, &mut summary)?;
+    let seen = search(root, &jobs, &programs, limits, control)?;
+    let mut builder = ChangeSet::builder(root);
+    for (index, found) in seen {
+        let job = &jobs[index];
+        let (content, rewritten) = match found {
+            Found::Nothing => continue,
+            Found::Issue(kind) => {
+                summary.issues.push(Issue { path: job.path.clone(), kind });
+                continue;
+            }
+            Found::Refused(refusal) => {
+                return Err(ProposeError::File { path: job.path.clone(), refusal });
+            }
+            Found::Rewritten(content, rewritten) => (content, rewritten),
+        };
+        let room = limits.replacements - summary.counts.replacements;
+        let rewritten = if rewritten.replacements > room {
+            again(&programs, job, &content, room)?
+        } else {
+            rewritten
+        };
+        if rewritten.replacements > 0 && summary.counts.files == limits.files {
+            summary.cap = Some(Cap::Files(limits.files));
+            break;
+        }
+        let capped = rewritten.capped;
+        take(&mut summary, job, &rewritten);
+        if rewritten.replacements > 0 {
+            builder.edit_from(
+                &job.path,
+                content,
+                rewritten.edits.into_iter().map(byte_edit).collect(),
+            );
+        }
+        if capped {
+            summary.cap = Some(Cap::Replacements(limits.replacements));
+            break;
+        }
+    }
+    summary.issues.sort_by(|a, b| a.path.cmp(&b.path));
+    if summary.counts.replacements == 0 {
+        return Ok(Outcome::NoReplacements(summary));
+    }
+    if (control.cancelled)() {
+        return Err(ProposeError::Cancelled);
+    }
+    let change_set = builder.build()?;
+    Ok(Outcome::Proposal(Proposal { change_set, summary }))
+}
+
+fn byte_edit(edit: Edit) -> ByteEdit {
+    ByteEdit::new(edit.range, edit.text)
+}
+
+/// Compiles the operations for every language found. One that means nothing in any is refused.
+fn compile(
+    jobs: &[Job],
+    ops: &[Op],
+    summary: &mut Summary,
+) -> Result<BTreeMap<&'static str, Program>, ProposeError> {
+    let mut files: BTreeMap<&'static str, (Lang, usize)> = BTreeMap::new();
+    for job in jobs {
+        files.entry(job.lang.name()).or_insert((job.lang, 0)).1 += 1;
+    }
+    let mut failures: Vec<Vec<(Lang, OpError)>> = vec![Vec::new(); ops.len()];
+    let mut programs = BTreeMap::new();
+    for (name, (lang, count)) in &files {
+        let program = Program::compile(*lang, ops);
+        for (op, error) in program.failures() {
+            failures[*op].push((*lang, error.clone()));
+            summary.left_out.push(LeftOut {
+                op: *op,
+                lang: name,
+                files: *count,
+                reason: error.to_string(),
+            });
+        }
+        for op in program.regrowing() {
+            if !summary.regrowing.contains(&op) {
+                summary.regrowing.push(op);
+            }
+        }
+        programs.insert(*name, program);
+    }
+    summary.regrowing.sort_unstable();
+    summary.left_out.sort_by_key(|left| left.op);
+    for (op, failures) in failures.into_iter().enumerate() {
+        if !files.is_empty() && failures.len() == files.len() {
+            return Err(ProposeError::Op { op, pat: ops[op].pat.clone(), failures });
+        }
+    }
+    Ok(programs)
+}
+
+/// What one file came to.
+#[derive(Debug)]
+enum Found {
+    Nothing,
+    Issue(IssueKind),
+    Refused(Refusal),
+    Rewritten(Content, Rewritten),
+}
+
+/// Looks at the files on several threads. The answer is sorted and holds every file up to the one
+/// that ends the call: a refusal, or the one that fills the limits.
+fn search(
+    root: &Root,
+    jobs: &[Job],
+    programs: &BTreeMap<&'static str, Program>,
+    limits: &Limits,
+    control: &Control<'_>,
+) -> Result<Vec<(usize, Found)>, ProposeError> {
+    let next = AtomicUsize::new(0);
+    let end = AtomicUsize::new(jobs.len());
+    let replaced = AtomicUsize::new(0);
+    let changed = AtomicUsize::new(0);
+    let seen = AtomicUsize::new(0);
+    let results = Mutex::new(Vec::new());
+    let work = || {
+        let mut mine = Vec::new();
+        loop {
+            let index = next.fetch_add(1, Ordering::Relaxed);
+            if index >= end.load(Ordering::Relaxed) || (control.cancelled)() {
+                break;
+            }
+            let job = &jobs[index];
+            let found = match programs.get(job.lang.name()) {
+                Some(program) => look(root, job, program, limits),
+                None => Found::Nothing,
+            };
+            if let Found::Rewritten(_, rewritten) = &found
+                && rewritten.replacements > 0
+            {
+                let files = changed.fetch_add(1, Ordering::Relaxed) + 1;
+                let all = replaced.fetch_add(rewritten.replacements, Ordering::Relaxed)
+                    + rewritten.replacements;
+                // Every earlier file is taken already, so the limits fill no later than here.
+                if files > limits.files || all > limits.replacements {
+                    end.fetch_min(next.load(Ordering::Relaxed), Ordering::Relaxed);
+                }
+            }
+            if matches!(found, Found::Refused(_)) {
+                end.fetch_min(index + 1, Ordering::Relaxed);
+            }
+            if !matches!(found, Found::Nothing) {
+                mine.push((index, found));
+            }
+            (control.progress)(Progress {
+                files: jobs.len(),
+                seen: seen.fetch_add(1, Ordering::Relaxed) + 1,
+                matched: changed.load(Ordering::Relaxed),
+            });
+        }
+        results.lock().unwrap_or_else(PoisonError::into_inner).append(&mut mine);
+    };
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let threads = if limits.threads == 0 { cores } else { limits.threads };
+    std::thread::scope(|scope| {
+        for number in 0..threads.min(jobs.len()).max(1) {
+            let spawned = std::thread::Builder::new()
+                .name("xd-ast-edit".to_owned())
+                .stack_size(STACK)
+                .spawn_scoped(scope, work);
+            // One thread is enough; without any there is no way to work safely on deep input.
+            if let Err(error) = spawned
+                && number == 0
+            {
+                let kind = IssueKind::Unreadable {
+                    reason: format!("no thread could be started: {error}"),
+                };
+                let all = (0..jobs.len()).map(|index| (index, Found::Issue(kind.clone())));
+                results.lock().unwrap_or_else(PoisonError::into_inner).extend(all);
+                break;
+            }
+        }
+    });
+    if (control.cancelled)() {
+        return Err(ProposeError::Cancelled);
+    }
+    let mut results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
+    results.sort_by_key(|(index, _)| *index);
+    Ok(results)
+}
+
+/// Reads one file and rewrites it.
+fn look(root: &Root, job: &Job, program: &Program, limits: &Limits) -> Found {
+    match root.metadata(&job.path) {
+        Ok(metadata) if metadata.len > limits.file_bytes => {
+            return Found::Issue(IssueKind::TooLarge { bytes: metadata.len });
+        }
+        Ok(_) => {}
+        Err(error) => return Found::Issue(IssueKind::Unreadable { reason: error.to_string() }),
+    }
+    let content = match root.read(&job.path) {
+        Ok(content) => content,
+        Err(error) => return Found::Issue(IssueKind::Unreadable { reason: error.to_string() }),
+    };
+    let source = match content.bytes() {
+        Err(error) => return Found::Issue(IssueKind::Unreadable { reason: error.to_string() }),
+        Ok(bytes) if !program.may_match(&bytes) => return Found::Nothing,
+        Ok(bytes) if memchr::memchr(0, &bytes[..bytes.len().min(8 * 1024)]).is_some() => {
+            return Found::Issue(IssueKind::Binary);
+        }
+        Ok(bytes) => match std::str::from_utf8(&bytes) {
+            Err(error) => return Found::Issue(IssueKind::NotUtf8 { byte: error.valid_up_to() }),
+            Ok(source) => rewritten(program, source, limits.replacements),
+        },
+    };
+    match source {
+        Err(kind) => Found::Issue(kind),
+        Ok(Err(Refusal::SourceDoesNotParse { line, column })) => {
+            Found::Issue(IssueKind::DoesNotParse { line, column })
+        }
+        Ok(Err(Refusal::TooDeep { depth })) => Found::Issue(IssueKind::TooDeep { depth }),
+        Ok(Err(refusal @ (Refusal::Overlap { .. } | Refusal::ResultDoesNotParse { .. }))) => {
+            Found::Refused(refusal)
+        }
+        Ok(Ok(rewritten)) if rewritten.replacements + rewritten.unchanged == 0 => Found::Nothing,
+        Ok(Ok(rewritten)) => Found::Rewritten(content, rewritten),
+    }
+}
+
+/// Runs the engine; a fault in a grammar or matcher costs the file, not the process.
+fn rewritten(
+    program: &Program,
+    source: &str,
+    limit: usize,
+) -> Result<Result<Rewritten, Refusal>, IssueKind> {
+    catch_unwind(AssertUnwindSafe(|| rewrite(program, source, limit)))
+        .map_err(|_| IssueKind::ParserFailed)
+}
+
+/// The file on which the limit of replacements falls, once more with what is left of it.
+fn again(
+    programs: &BTreeMap<&'static str, Program>,
+    job: &Job,
+    content: &Content,
+    room: usize,
+) -> Result<Rewritten, ProposeError> {
+    let file = |refusal| ProposeError::File { path: job.path.clone(), refusal };
+    let (Some(program), Some(source)) = (programs.get(job.lang.name()), content.as_utf8()) else {
+        return Ok(Rewritten::default());
+    };
+    std::thread::scope(|scope| {
+        let run = std::thread::Builder::new()
+            .stack_size(STACK)
+            .spawn_scoped(scope, || rewritten(program, source, room));
+        match run.map(std::thread::ScopedJoinHandle::join) {
+            Ok(Ok(Ok(result))) => result.map_err(file),
+            Ok(Ok(Err(_)) | Err(_)) | Err(_) => {
+                Ok(Rewritten { capped: true, ..Rewritten::default() })
+            }
+        }
+    })
+}
+
+/// Adds one file to the summary.
+fn take(summary: &mut Summary, job: &Job, rewritten: &Rewritten) {
+    summary.unchanged += rewritten.unchanged;
+    summary.nested += rewritten.nested;
+    summary.regrown += rewritten.regrown;
+    summary.lost += rewritten.dropped;
+    for comment in &rewritten.dropped_comments {
+        if summary.lost_comments.len() < COMMENTS_KEPT {
+            summary.lost_comments.push(LostComment {
+                path: job.path.clone(),
+                line: comment.line,
+                text: comment.text.clone(),
+            });
+        }
+    }
+    if rewritten.replacements == 0 {
+        return;
+    }
+    let Counts { replacements, files } = summary.counts;
+    summary.counts =
+        Counts { replacements: replacements + rewritten.replacements, files: files + 1 };
+    for (all, more) in summary.by_op.iter_mut().zip(&rewritten.by_op) {
+        *all += more;
+    }
+    summary.files.push(FileCount {
+        path: job.path.clone(),
+        lang: job.lang.name(),
+        replacements: rewritten.replacements,
+    });
+}
