@@ -62,7 +62,7 @@ pub struct StageRequest {
     pub(crate) source_tool_name: String,
     pub(crate) details: Option<Value>,
     pub(crate) change_set: Option<Arc<ChangeSet>>,
-    pub(crate) preview: Option<String>,
+    pub(crate) preview: Option<PreviewSource>,
     pub(crate) tier: Tier,
     pub(crate) effect: Arc<dyn Effect>,
 }
@@ -126,8 +126,17 @@ impl StageRequest {
     /// Sets the whole preview, for `read xd://resolve@<n>`. Where none is set, that of the change
     /// set serves.
     #[must_use]
-    pub fn preview(mut self, preview: impl Into<String>) -> Self {
-        self.preview = Some(preview.into());
+    pub fn preview(mut self, preview: impl Into<Arc<str>>) -> Self {
+        let preview = preview.into();
+        self.preview = Some(PreviewSource(Arc::new(move || preview.to_string())));
+        self
+    }
+
+    /// Sets where the whole preview comes from when somebody asks, for one that is large or kept
+    /// elsewhere. `source` says in the text where it cannot be had.
+    #[must_use]
+    pub fn preview_from(mut self, source: impl Fn() -> String + Send + Sync + 'static) -> Self {
+        self.preview = Some(PreviewSource(Arc::new(source)));
         self
     }
 
@@ -171,7 +180,7 @@ pub struct StagedAction {
     source_tool_name: String,
     details: Option<Value>,
     change_set: Option<Arc<ChangeSet>>,
-    preview: Option<String>,
+    preview: Option<PreviewSource>,
     tier: Tier,
     effect: Arc<dyn Effect>,
 }
@@ -219,10 +228,15 @@ impl StagedAction {
         self.tier
     }
 
-    /// The preview that its producer set, as a whole.
+    /// The whole preview: what the producer set, else the change set as a unified diff, else the
+    /// label.
     #[must_use]
-    pub fn preview(&self) -> Option<&str> {
-        self.preview.as_deref()
+    pub fn preview(&self) -> String {
+        match (&self.preview, &self.change_set) {
+            (Some(source), _) => (source.0)(),
+            (None, Some(change_set)) => change_set.unified(CONTEXT_LINES),
+            (None, None) => self.label.clone(),
+        }
     }
 
     pub(crate) fn effect(&self) -> &Arc<dyn Effect> {
@@ -238,6 +252,13 @@ impl fmt::Debug for StagedAction {
             .finish_non_exhaustive()
     }
 }
+
+/// How many unchanged lines a diff shows around a change.
+const CONTEXT_LINES: usize = 3;
+
+/// Where a whole preview comes from.
+#[derive(Clone)]
+pub(crate) struct PreviewSource(Arc<dyn Fn() -> String + Send + Sync>);
 
 struct Closures<F, G> {
     apply: F,

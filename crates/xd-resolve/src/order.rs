@@ -51,6 +51,15 @@ impl CallSlot {
         .await;
     }
 
+    /// Ends the call: later ones may stage. Dropping the slot does the same.
+    pub fn end(&self) {
+        let mut line = self.line();
+        line.ended[self.place] = true;
+        let waiting = std::mem::take(&mut line.waiting);
+        drop(line);
+        waiting.into_iter().for_each(Waker::wake);
+    }
+
     fn line(&self) -> std::sync::MutexGuard<'_, Line> {
         self.line.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -58,10 +67,6 @@ impl CallSlot {
 
 impl Drop for CallSlot {
     fn drop(&mut self) {
-        let mut line = self.line();
-        line.ended[self.place] = true;
-        let waiting = std::mem::take(&mut line.waiting);
-        drop(line);
-        waiting.into_iter().for_each(Waker::wake);
+        self.end();
     }
 }

@@ -2,6 +2,7 @@
 
 use std::{error::Error, fmt, sync::Arc};
 
+use serde_json::json;
 use xd_protocol::{StageNumber, notice};
 
 use crate::{
@@ -97,9 +98,11 @@ impl Staged {
     }
 
     /// The tool result of the staging call: the notice, a blank line, the preview (`CONTRACT S4`).
+    /// Its details say which action it is: `{number, label}`.
     #[must_use]
     pub fn result(&self, preview: &str) -> ToolResult {
-        ToolResult::text(format!("{}\n\n{preview}", self.notice()))
+        let details = json!({ "number": self.number().get(), "label": self.action.label() });
+        ToolResult::text(format!("{}\n\n{preview}", self.notice())).with_details(details)
     }
 }
 

@@ -20,6 +20,8 @@ pub struct Proposed {
     pub source_tool_name: String,
     /// What the apply answers: `Applied 2 replacements in 1 file.`
     pub success: String,
+    /// The whole preview, for whoever asks for all of it.
+    pub preview: String,
     /// The change.
     pub change_set: ChangeSet,
 }
@@ -53,6 +55,7 @@ impl Proposed {
         StageRequest::with_effect(self.label, Arc::new(effect))
             .source_tool(self.source_tool_name)
             .details(json!({ "success": self.success }))
+            .preview(self.preview)
             .change_set(change_set)
     }
 }
