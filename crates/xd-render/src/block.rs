@@ -88,11 +88,17 @@ pub(crate) struct Block<'a> {
     style: Style,
     options: &'a Options,
     margin: usize,
+    fills: bool,
 }
 
 impl<'a> Block<'a> {
     pub(crate) fn new(style: Style, options: &'a Options) -> Self {
-        Self { style, options, margin: usize::from(options.columns() >= 8) }
+        Self { style, options, margin: usize::from(options.columns() >= 8), fills: true }
+    }
+
+    /// Lines without a ground: no margin, and no blanks up to the edge.
+    pub(crate) fn bare(options: &'a Options) -> Self {
+        Self { style: Style::new(Role::Text), options, margin: 0, fills: false }
     }
 
     /// The lines of a header with a badge at the right edge, or on a line of its own where both do
@@ -130,6 +136,9 @@ impl<'a> Block<'a> {
     }
 
     fn fill(&self, line: Line) -> Line {
+        if !self.fills {
+            return line;
+        }
         let cells = &self.options.cells;
         let mut full = Line::of(&" ".repeat(self.margin), self.style);
         full.extend(line);

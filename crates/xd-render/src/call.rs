@@ -1,9 +1,12 @@
 //! A tool call while it streams, waits and runs.
 
+use std::borrow::Cow;
+
 use xd_protocol::{Address, Device, Selection, Target, WRITE_TOOL, classify, could_become_xd_url};
 use xd_resolve::ToolCall;
 
 use crate::arguments::{Arguments, Field, Shape};
+use crate::cells::Cells;
 use crate::head::Head;
 use crate::icon;
 use crate::options::Options;
@@ -161,25 +164,27 @@ impl CallView {
         self.kind
     }
 
-    /// The title and what stands beside it, without an icon.
-    pub(crate) fn headline(&self, kind: Kind) -> Line {
+    /// The title and what stands beside it, without an icon. A path is cut at its start to fit in
+    /// `room` cells.
+    pub(crate) fn headline(&self, kind: Kind, room: usize, cells: &Cells) -> Line {
         let mut line = Line::new();
         let title = Style::new(Role::Title);
         match kind {
             Kind::Resolve(selection) => numbered("Resolve", selection, &mut line),
             Kind::Reject(selection) => numbered("Reject", selection, &mut line),
             Kind::Propose => line.add("Propose", title),
-            Kind::Device => line.add(self.device_name(), title),
+            Kind::Device => line.add(&unmistakable("xd://", self.device_name()), title),
             Kind::File => {
                 line.add("Write ", title);
-                line.add(self.path.text(), Role::Path);
+                let path = cells.cut_start(self.path.text(), room.saturating_sub(6));
+                line.add(&path, Role::Path);
             }
             Kind::Refused => {
                 line.add("Write ", title);
                 line.add(self.path.text(), Role::Warning);
             }
             Kind::Tool => {
-                line.add(&self.name, title);
+                line.add(&unmistakable("tool ", &self.name), title);
                 if !self.summary.text.is_empty() {
                     line.add(" ", Role::Text);
                     line.add(&self.summary.text, Role::Muted);
@@ -194,12 +199,14 @@ impl CallView {
         let (width, cells) = (options.columns(), &options.cells);
         let mut first = Line::of(icon::PENDING, Role::Muted);
         first.add(" ", Role::Text);
-        first.extend(self.headline(kind));
-        match self.phase {
-            Phase::Streaming => {}
-            Phase::Queued => first.add(" · queued", Role::Muted),
-            Phase::Running => first.add(" · running", Role::Muted),
-        }
+        let phase = match self.phase {
+            Phase::Streaming => "",
+            Phase::Queued => " · queued",
+            Phase::Running => " · running",
+        };
+        let room = width.saturating_sub(first.width(cells) + cells.width(phase));
+        first.extend(self.headline(kind, room, cells));
+        first.add(phase, Role::Muted);
         let mut lines = vec![first.cut(width, cells)];
         if !self.body.text().is_empty() {
             let text = cells.cut(self.body.text(), BODY_COLUMNS);
@@ -275,7 +282,11 @@ impl CallView {
         if self.path_is_decided {
             return (self.kind, false);
         }
-        if !path.complete && !over && !self.path_is_plain {
+        let waits = !path.complete && !over;
+        if waits && !path.is_string {
+            return (None, restarted);
+        }
+        if waits && !self.path_is_plain {
             let text = &path.text[self.path_start..];
             let blank = text.len() - text.trim_start().len();
             self.path_start += blank;
@@ -287,15 +298,18 @@ impl CallView {
             self.path_is_plain = true;
         }
         let changed = self.path.advance(path.text, path.repeats);
-        if !path.complete && !over {
+        if waits {
             return (Some(Kind::File), changed);
         }
         let kind = match classify(path.text) {
+            // Only a whole string is an address; the rest of it could have made it another one.
+            Address::Xd(_) if !path.is_string || !path.complete => Kind::Refused,
             Address::Xd(Target::Device(device)) => kind_of(device),
             Address::Xd(Target::Root) | Address::Malformed(_) | Address::NearMiss(_) => {
                 Kind::Refused
             }
-            Address::Path(_) | Address::Foreign(_) => Kind::File,
+            Address::Path(_) | Address::Foreign(_) if path.is_string => Kind::File,
+            Address::Path(_) | Address::Foreign(_) => Kind::Refused,
         };
         self.path_is_decided = path.complete;
         (Some(kind), changed)
@@ -341,7 +355,7 @@ impl Summary {
             *self = Self { repeats, ..Self::default() };
         }
         let before = self.text.len();
-        let cells = crate::Cells::default();
+        let cells = Cells::default();
         for field in arguments.fields().skip(self.fields) {
             if !field.complete || self.text.len() > SUMMARY_BYTES {
                 break;
@@ -364,6 +378,14 @@ fn kind_of(device: Device<'_>) -> Kind {
         Device::Propose => Kind::Propose,
         Device::Tool(_) => Kind::Device,
     }
+}
+
+/// A foreign name as a title; with `sort` in front where it could be taken for one of our own
+/// titles. Case counts in names, so a device may well be called `Resolve`.
+fn unmistakable<'n>(sort: &str, name: &'n str) -> Cow<'n, str> {
+    let taken = ["Resolve", "Reject", "Propose", "Write"];
+    let head = name.trim_start().split(|c: char| !c.is_alphanumeric()).next().unwrap_or("");
+    if taken.contains(&head) { Cow::Owned(format!("{sort}{name}")) } else { Cow::Borrowed(name) }
 }
 
 fn numbered(title: &str, selection: Selection, line: &mut Line) {

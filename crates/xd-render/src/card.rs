@@ -129,7 +129,8 @@ pub fn result_card(call: &ToolCall, result: &ToolResult, options: &Options) -> V
     view.set_phase(Phase::Running);
     let mut first = Line::of(sign, role);
     first.add(" ", Role::Text);
-    first.extend(view.headline(view.kind().unwrap_or(Kind::Tool)));
+    let room = width.saturating_sub(first.width(cells));
+    first.extend(view.headline(view.kind().unwrap_or(Kind::Tool), room, cells));
     let mut lines = vec![first.cut(width, cells)];
 
     let text = result.joined();

@@ -45,6 +45,25 @@ impl Cells {
         }
     }
 
+    /// `text`, or as much of its end as fits in `width` cells with an ellipsis in front. For paths,
+    /// whose end tells more.
+    #[must_use]
+    pub fn cut_start<'t>(&self, text: &'t str, width: usize) -> Cow<'t, str> {
+        let (mut used, mut start) = (0, text.len());
+        for (offset, cluster) in text.grapheme_indices(true).rev() {
+            let next = used + self.cluster(cluster);
+            if next > width {
+                let sign = if width == 0 { "" } else { self.ellipsis() };
+                return Cow::Owned(format!("{sign}{}", &text[start..]));
+            }
+            used = next;
+            if used < width {
+                start = offset;
+            }
+        }
+        Cow::Borrowed(text)
+    }
+
     /// Where to cut `text` so that the start and an ellipsis fit in `width` cells; none where the
     /// whole fits. Looks no further than the cut.
     pub(crate) fn cut_at(&self, text: &str, width: usize) -> Option<usize> {

@@ -70,11 +70,13 @@ fn clean_cluster(cluster: &str, out: &mut String) {
         marks += usize::from(!drawn(c));
         let keep = if c.is_control() || matches!(c, '\u{2028}' | '\u{2029}') || marks > MARKS {
             false
+        } else if !drawn(c) && before.is_none() {
+            // A mark without a base would be drawn on whatever stands before this text.
+            false
         } else if is_selector(c) {
             before.is_some_and(|b: char| !is_selector(b) && !b.is_whitespace())
         } else if c == '\u{200d}' {
-            before.is_some()
-                && chars.peek().is_some_and(|next| drawn(*next) && !is_invisible(*next))
+            before.is_some() && chars.peek().is_some_and(|next| drawn(*next) && !extends(*next))
         } else {
             !is_invisible(c)
         };
@@ -87,6 +89,15 @@ fn clean_cluster(cluster: &str, out: &mut String) {
             before = None;
         }
     }
+}
+
+/// Whether `c` joins the cluster before it whatever that is: a skin tone, a spacing mark. What is
+/// behind a joiner in one cluster and is none of these is an emoji behind an emoji, or a consonant
+/// behind a virama.
+fn extends(c: char) -> bool {
+    let mut text = String::from('a');
+    text.push(c);
+    text.graphemes(true).count() == 1
 }
 
 /// The variation selectors: U+FE00–FE0F and the supplementary ones.

@@ -72,42 +72,38 @@ impl Diff {
     /// Reads a unified diff. Nothing is refused: a line that is no part of a diff is a note.
     ///
     /// Hunks are read by the counts in their headers, so a removed line that looks like a header is
-    /// a removed line.
+    /// a removed line. A header of a further file is found even where a count is wrong: no file may
+    /// hide in another one's hunk.
     #[must_use]
     pub fn parse(text: &str) -> Self {
         let mut diff = Self::default();
-        let mut lines = text.split('\n').peekable();
+        let mut rest: Vec<&str> = text.split('\n').collect();
+        if rest.last() == Some(&"") {
+            rest.pop();
+        }
+        let mut rest = rest.as_slice();
         let mut moved_from = None;
-        while let Some(line) = lines.next() {
-            if line.is_empty() && lines.peek().is_none() {
-                break;
-            }
+        while let Some((&line, behind)) = rest.split_first() {
+            rest = behind;
             if let Some(from) = line.strip_prefix("rename from ") {
                 moved_from = Some(from.to_owned());
             } else if let Some(to) = line.strip_prefix("rename to ")
                 && let Some(from) = moved_from.take()
             {
-                diff.parts.push(Part::File(FileDiff {
-                    path: to.to_owned(),
-                    change: FileChange::Moved { from },
-                    added: 0,
-                    removed: 0,
-                    hunks: Vec::new(),
-                    crlf: false,
-                }));
+                let change = FileChange::Moved { from };
+                diff.parts.push(Part::File(FileDiff::new(to.to_owned(), change)));
             } else if let Some(old) = line.strip_prefix("--- ")
-                && let Some(new) = lines.peek().and_then(|next| next.strip_prefix("+++ "))
+                && let Some(new) = behind.first().and_then(|next| next.strip_prefix("+++ "))
             {
-                let file = file_of(old, new);
-                lines.next();
-                diff.add_file(file);
+                diff.add_file(file_of(old, new));
+                rest = &behind[1..];
             } else if let Some((old_start, old, new_start, new)) = hunk_of(line)
                 && let Some(Part::File(file)) = diff.parts.last_mut()
             {
                 let header = line.trim_end_matches('\r').to_owned();
-                let mut hunk = Hunk { header, old_start, new_start, lines: Vec::new() };
-                read_hunk(&mut hunk, old, new, &mut lines);
-                file.take(hunk);
+                let (lines, taken) = read_hunk(behind, old, new);
+                file.take(Hunk { header, old_start, new_start, lines });
+                rest = &behind[taken..];
             } else if !is_preamble(line) {
                 diff.parts.push(Part::Note(line.to_owned()));
             }
@@ -150,6 +146,10 @@ impl Diff {
 }
 
 impl FileDiff {
+    fn new(path: String, change: FileChange) -> Self {
+        Self { path, change, added: 0, removed: 0, hunks: Vec::new(), crlf: false }
+    }
+
     fn take(&mut self, hunk: Hunk) {
         let count = |mark| hunk.lines.iter().filter(|line| line.mark == mark).count();
         self.added += count(Mark::Added);
@@ -172,30 +172,29 @@ impl FileDiff {
     }
 }
 
-/// Reads the lines of a hunk, as many as its header says.
-fn read_hunk<'t>(
-    hunk: &mut Hunk,
-    old: usize,
-    new: usize,
-    lines: &mut std::iter::Peekable<impl Iterator<Item = &'t str>>,
-) {
+/// The lines of a hunk at the start of `source`, as many as its header says, and how many lines of
+/// `source` they take.
+fn read_hunk(source: &[&str], old: usize, new: usize) -> (Vec<HunkLine>, usize) {
     let (mut old, mut new) = (old, new);
-    while let Some(line) = lines.peek() {
-        let (mark, text) = match (line.as_bytes().first(), line.get(1..)) {
-            (Some(b'\\'), _) => {
-                if let Some(last) = hunk.lines.last_mut() {
-                    last.ends_file = true;
-                }
-                lines.next();
-                continue;
+    let mut lines: Vec<HunkLine> = Vec::new();
+    for (taken, line) in source.iter().enumerate() {
+        let ends = line.starts_with('\\');
+        if ends {
+            if let Some(last) = lines.last_mut() {
+                last.ends_file = true;
             }
-            _ if old == 0 && new == 0 => return,
+            continue;
+        }
+        if old == 0 && new == 0 || (old, new) != (1, 1) && begins_file(&source[taken..]) {
+            return (lines, taken);
+        }
+        let (mark, text) = match (line.as_bytes().first(), line.get(1..)) {
             (Some(b'+'), Some(text)) if new > 0 => (Mark::Added, text),
             (Some(b'-'), Some(text)) if old > 0 => (Mark::Removed, text),
             (Some(b' '), Some(text)) => (Mark::Context, text),
             // Some tools strip the blank of an empty context line.
             (None, _) if old > 0 && new > 0 => (Mark::Context, ""),
-            _ => return,
+            (Some(_) | None, _) => return (lines, taken),
         };
         match mark {
             Mark::Context => {
@@ -205,8 +204,20 @@ fn read_hunk<'t>(
             Mark::Added => new -= 1,
             Mark::Removed => old -= 1,
         }
-        hunk.lines.push(HunkLine { mark, text: text.to_owned(), ends_file: false });
-        lines.next();
+        lines.push(HunkLine { mark, text: text.to_owned(), ends_file: false });
+    }
+    (lines, source.len())
+}
+
+/// Whether a file's two headers and a hunk's header stand at the start of `source`. Inside a hunk
+/// no line begins with `@@`; only a hunk that ends with the two lines before it can look like this,
+/// and the caller knows by its counts.
+fn begins_file(source: &[&str]) -> bool {
+    match source {
+        [old, new, hunk, ..] => {
+            old.starts_with("--- ") && new.starts_with("+++ ") && hunk_of(hunk).is_some()
+        }
+        [] | [_] | [_, _] => false,
     }
 }
 
@@ -222,7 +233,7 @@ fn file_of(old: &str, new: &str) -> FileDiff {
         (false, false) if from == to => (to, FileChange::Edited),
         (false, false) => (to, FileChange::Moved { from }),
     };
-    FileDiff { path, change, added: 0, removed: 0, hunks: Vec::new(), crlf: false }
+    FileDiff::new(path, change)
 }
 
 /// A header's path without the time that some tools put behind a tab.

@@ -5,6 +5,7 @@ use std::ops::Range;
 use crate::cells::Break;
 use crate::clean::clean_line_at;
 use crate::diff::{Diff, FileChange, FileDiff, Hunk, HunkLine, Mark, Part};
+use crate::icon;
 use crate::link::Link;
 use crate::options::Options;
 use crate::style::{Line, Role, Span, Style};
@@ -158,6 +159,14 @@ fn marks_of(olds: &[String], news: &[String]) -> [Marks; 2] {
         }
     } else if let Some([a, b]) = word_marks(&olds.join("\n"), &news.join("\n")) {
         marks = [by_line(olds, &a), by_line(news, &b)];
+        // A line that is new or gone as a whole says so by its sign.
+        for (marks, lines) in marks.iter_mut().zip([olds, news]) {
+            for (marks, line) in marks.iter_mut().zip(lines) {
+                if marks.as_slice() == std::slice::from_ref(&(0..line.len())) {
+                    marks.clear();
+                }
+            }
+        }
     }
     marks
 }
@@ -221,26 +230,32 @@ impl<'a> Gutter<'a> {
             at = mark.end;
         }
         body.add(&text[at..], base);
+        self.rows(&number.to_string(), Line::of(sign, base), &body, out);
         if line.ends_file {
-            body.add(" (no newline at end of file)", Role::Muted);
+            let note = Line::of("no newline at end of file", Role::Muted);
+            self.rows("", Line::of("\\", Role::Muted), &note, out);
         }
+    }
+
+    /// Appends `body` in as many rows as it needs; those after the first carry a sign of their own.
+    fn rows(&self, number: &str, sign: Line, body: &Line, out: &mut Vec<Line>) {
         let width = self.options.columns();
-        let signs = if width > 2 { 1 } else { 0 };
+        let signs = usize::from(width > 2);
         let numbers = if self.digits > 0 { self.digits + 1 } else { 0 };
         let room = width.saturating_sub(numbers + signs).max(1);
-        for (i, piece) in
-            body.wrap(room, Break::Anywhere, &self.options.cells).into_iter().enumerate()
-        {
+        let cells = &self.options.cells;
+        let (mut number, mut sign) = (number, sign);
+        for piece in body.wrap(room, Break::Anywhere, cells) {
             let mut row = Line::new();
             if numbers > 0 {
-                let text = if i == 0 { number.to_string() } else { String::new() };
-                row.add(&format!("{text:>digits$} ", digits = self.digits), Role::Muted);
+                row.add(&format!("{number:>digits$} ", digits = self.digits), Role::Muted);
             }
             if signs > 0 {
-                row.add(sign, base);
+                row.extend(sign);
             }
             row.extend(piece);
             out.push(row);
+            (number, sign) = ("", Line::of(icon::CONTINUED, Role::Muted));
         }
     }
 }

@@ -55,7 +55,7 @@ impl Head {
             self.raw.push(c);
             // The measure costs as much as the line is long, so it is taken when the line has as
             // many characters as columns at least, and at the end of what is there.
-            let due = self.raw.len() > self.columns && self.raw.len() % 64 == 0;
+            let due = self.raw.len() > self.columns && self.raw.len().is_multiple_of(64);
             if due || self.seen == text.len() || self.raw.len() > 16 * self.columns {
                 self.measure();
             }

@@ -76,7 +76,7 @@ pub fn preview_block(preview: &Preview, options: &Options) -> Vec<Line> {
         (None, false) => "pending".to_owned(),
         (None, true) => "stale".to_owned(),
     };
-    let block = Block::new(Style::new(Role::Text), options);
+    let block = Block::bare(options);
     let mut lines = block.header(&header, &Line::of(&badge, Role::Warning));
     if let Some(stale) = &preview.stale {
         lines.extend(block.body(stale, Style::new(Role::Error), usize::MAX));

@@ -43,7 +43,7 @@ pub(crate) fn word_marks(old: &str, new: &str) -> Option<[Vec<Range<usize>>; 2]>
         }
     }
     let weight = |text: &str| text.split_whitespace().map(str::len).sum::<usize>();
-    (shared * 3 >= weight(old).max(weight(new))).then_some(marks)
+    (shared * 3 >= weight(old).min(weight(new))).then_some(marks)
 }
 
 fn words(text: &str) -> Vec<(usize, &str)> {
