@@ -111,9 +111,9 @@ pub enum Refusal {
     )]
     Overlap {
         /// The place that begins first.
-        first: Site,
+        first: Box<Site>,
         /// The other one.
-        second: Site,
+        second: Box<Site>,
     },
     /// The result has a syntax error that the source did not have.
     #[error(
@@ -323,8 +323,8 @@ fn refuse_overlaps(replacements: &[Replacement], source: &str) -> Result<(), Ref
     for pair in order.windows(2) {
         if pair[1].range.start < pair[0].range.end {
             return Err(Refusal::Overlap {
-                first: site(source, pair[0].op, pair[0].range.clone()),
-                second: site(source, pair[1].op, pair[1].range.clone()),
+                first: Box::new(site(source, pair[0].op, pair[0].range.clone())),
+                second: Box::new(site(source, pair[1].op, pair[1].range.clone())),
             });
         }
     }
@@ -362,8 +362,8 @@ fn edits_of(tree: &Tree, source: &str, replacements: &[Replacement]) -> Result<V
     for pair in edits.windows(2) {
         if pair[1].range.start < pair[0].range.end {
             return Err(Refusal::Overlap {
-                first: site(source, pair[0].op, pair[0].range.clone()),
-                second: site(source, pair[1].op, pair[1].range.clone()),
+                first: Box::new(site(source, pair[0].op, pair[0].range.clone())),
+                second: Box::new(site(source, pair[1].op, pair[1].range.clone())),
             });
         }
     }

@@ -67,6 +67,7 @@ mod removal;
 mod request;
 mod summary;
 mod template;
+mod tool;
 mod tree;
 mod variable;
 
@@ -79,3 +80,4 @@ pub use propose::{Outcome, Proposal, propose};
 pub use request::{Control, Limits, Progress, ProposeError, Request};
 pub use summary::{Cap, Counts, FileCount, Issue, IssueKind, LeftOut, LostComment, Summary};
 pub use template::TemplateError;
+pub use tool::AstEditTool;

@@ -1,0 +1,251 @@
+//! The tool `ast_edit`: a call in, a staged preview out.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use serde_json::{Map, Value, json};
+use xd_resolve::{BoxFuture, Tier, ToolResult};
+use xd_write::{
+    Concurrency, Progress, Proposed, Tool, ToolContext, ToolDefinition, ToolFailure,
+    stage_change_set,
+};
+
+use crate::{Bound, Control, Limits, Op, Outcome, Proposal, ProposeError, Request, propose};
+
+/// The tool's name.
+const NAME: &str = "ast_edit";
+
+/// Structural rewrites for an agent: it stages, it never writes (`CONTRACT A1`).
+#[derive(Debug, Clone)]
+pub struct AstEditTool {
+    definition: ToolDefinition,
+    limits: Limits,
+}
+
+impl Default for AstEditTool {
+    /// The tool with the usual limits.
+    fn default() -> Self {
+        Self::new(Limits::default())
+    }
+}
+
+impl AstEditTool {
+    /// The tool with these limits.
+    #[must_use]
+    pub fn new(limits: Limits) -> Self {
+        Self { definition: definition(), limits }
+    }
+}
+
+impl Tool for AstEditTool {
+    fn definition(&self) -> &ToolDefinition {
+        &self.definition
+    }
+
+    fn tier(&self, _: &Value) -> Option<Tier> {
+        Some(Tier::Write)
+    }
+
+    /// It only stages, so calls of one batch may search side by side.
+    fn concurrency(&self) -> Concurrency {
+        Concurrency::Shared
+    }
+
+    fn call(
+        &self,
+        context: Arc<ToolContext>,
+        arguments: Value,
+    ) -> BoxFuture<'_, Result<ToolResult, ToolFailure>> {
+        Box::pin(call(context, arguments, self.limits))
+    }
+}
+
+/// Carries a call out.
+///
+/// # Cancel safety
+/// Dropped while it searches, the search ends at the next file and nothing is staged.
+async fn call(
+    context: Arc<ToolContext>,
+    arguments: Value,
+    limits: Limits,
+) -> Result<ToolResult, ToolFailure> {
+    let request = match request_of(arguments) {
+        Ok(request) => request,
+        Err(fault) => return Ok(ToolResult::error(format!("{NAME}: {fault}. {EXAMPLE}"))),
+    };
+    let abandoned = Abandoned::default();
+    let flag = Arc::clone(&abandoned.0);
+    let searching = Arc::clone(&context);
+    let search = move || search(&searching, &request, limits, &flag);
+    // Parsing may take long; on a runtime it must not hold up the other tasks.
+    let outcome = match tokio::runtime::Handle::try_current() {
+        Ok(runtime) => runtime.spawn_blocking(search).await?,
+        Err(_) => search(),
+    };
+    match outcome {
+        Ok(Outcome::Proposal(proposal)) => stage(&context, proposal).await,
+        Ok(Outcome::NoReplacements(summary)) => {
+            let details = json!({ "summary": summary });
+            Ok(ToolResult::text(summary.no_replacements()).with_details(details))
+        }
+        Err(ProposeError::Cancelled) => Err(ToolFailure::Aborted),
+        Err(error) => Ok(ToolResult::error(format!("{NAME}: {error}"))),
+    }
+}
+
+fn search(
+    context: &ToolContext,
+    request: &Request,
+    limits: Limits,
+    abandoned: &AtomicBool,
+) -> Result<Outcome, ProposeError> {
+    let span =
+        tracing::debug_span!("ast_edit", ops = request.ops.len(), paths = request.paths.len());
+    let _entered = span.enter();
+    let progress = |at: crate::Progress| {
+        // One report for every file would be more than any reader wants.
+        if at.seen % 64 == 0 || at.seen == at.files {
+            context.report(Progress::Files { seen: at.seen, matched: at.matched });
+        }
+    };
+    let cancelled = || abandoned.load(Ordering::Relaxed) || context.cancel().is_cancelled();
+    let control = Control { cancelled: &cancelled, progress: &progress };
+    propose(context.workspace().root(), request, &limits, &control)
+}
+
+async fn stage(context: &ToolContext, proposal: Proposal) -> Result<ToolResult, ToolFailure> {
+    let summary = json!(proposal.summary);
+    let proposed = proposal.clone().into_proposed();
+    let staged = match stage_change_set(context, context.workspace(), proposed).await {
+        Ok(staged) => staged,
+        Err(error) => return Ok(ToolResult::error(error.to_string())),
+    };
+    let mut result = staged.result(&proposal.preview(Bound::MODEL, Some(staged.number().get())));
+    if let Some(Value::Object(details)) = &mut result.details {
+        details.insert("summary".to_owned(), summary);
+    }
+    Ok(result)
+}
+
+/// Ends the search when the call's future is dropped.
+#[derive(Default)]
+struct Abandoned(Arc<AtomicBool>);
+
+impl Drop for Abandoned {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+const EXAMPLE: &str =
+    r#"Example: {"ops": [{"pat": "oldApi($A)", "out": "newApi($A)"}], "paths": ["src"]}"#;
+
+/// Reads the arguments; the fault names the operand.
+fn request_of(arguments: Value) -> Result<Request, String> {
+    let Value::Object(mut arguments) = arguments else {
+        return Err("the arguments are no object".to_owned());
+    };
+    let ops = take_list(&mut arguments, "ops")?;
+    let ops = ops
+        .into_iter()
+        .enumerate()
+        .map(|(index, op)| op_of(index, op))
+        .collect::<Result<_, _>>()?;
+    let paths = take_list(&mut arguments, "paths")?
+        .into_iter()
+        .enumerate()
+        .map(|(index, path)| match path {
+            Value::String(path) => Ok(path),
+            _ => Err(format!("`paths[{index}]` is no string")),
+        })
+        .collect::<Result<_, _>>()?;
+    let lang = match arguments.remove("lang") {
+        None | Some(Value::Null) => None,
+        Some(Value::String(lang)) => Some(lang),
+        Some(_) => return Err("`lang` is no string".to_owned()),
+    };
+    nothing_else(&arguments, "", "ops, paths, lang")?;
+    Ok(Request { ops, paths, lang })
+}
+
+fn op_of(index: usize, op: Value) -> Result<Op, String> {
+    let Value::Object(mut op) = op else {
+        return Err(format!("`ops[{index}]` is no object with `pat` and `out`"));
+    };
+    let mut text = |key: &str, hint: &str| match op.remove(key) {
+        Some(Value::String(text)) => Ok(text),
+        Some(_) => Err(format!("`ops[{index}].{key}` is no string")),
+        None => Err(format!("`ops[{index}].{key}` is missing{hint}")),
+    };
+    let pat = text("pat", "")?;
+    // To delete by leaving something out would be too easy a mistake.
+    let out = text("out", " (write \"\" to delete)")?;
+    nothing_else(&op, &format!("ops[{index}]."), "pat, out")?;
+    Ok(Op { pat, out })
+}
+
+fn take_list(arguments: &mut Map<String, Value>, key: &str) -> Result<Vec<Value>, String> {
+    match arguments.remove(key) {
+        Some(Value::Array(list)) => Ok(list),
+        Some(_) => Err(format!("`{key}` is no array")),
+        None => Err(format!("`{key}` is missing")),
+    }
+}
+
+fn nothing_else(rest: &Map<String, Value>, place: &str, known: &str) -> Result<(), String> {
+    match rest.keys().next() {
+        Some(key) => Err(format!("`{place}{key}` is unknown; use {known}")),
+        None => Ok(()),
+    }
+}
+
+impl Proposal {
+    /// What is staged of it: the change set, its label and the whole preview.
+    #[must_use]
+    pub fn into_proposed(self) -> Proposed {
+        Proposed {
+            label: self.label(),
+            source_tool_name: NAME.to_owned(),
+            success: self.applied(),
+            preview: self.preview(Bound::Whole, None),
+            change_set: self.change_set,
+        }
+    }
+}
+
+fn definition() -> ToolDefinition {
+    ToolDefinition::new(
+        NAME,
+        "Rewrites code by structure in many files; the result is a preview, no file is changed.\n\
+         pat is code with variables: $A is one node, $$$ARGS any number of them, $_ anything; the \
+         same name twice must match the same code. out is what it becomes, with the same \
+         variables; an empty out deletes. A literal dollar before a name is written $$. Whitespace and \
+         comments between nodes do not matter; only the outermost of nested matches is rewritten.",
+        json!({
+            "type": "object",
+            "properties": {
+                "ops": {
+                    "type": "array",
+                    "description": "The rewrites.",
+                    "items": {
+                        "type": "object",
+                        "properties": {
+                            "pat": { "type": "string", "description": "The pattern: oldApi($A)." },
+                            "out": { "type": "string", "description": "What it becomes: newApi($A)." }
+                        },
+                        "required": ["pat", "out"],
+                        "additionalProperties": false
+                    }
+                },
+                "paths": {
+                    "type": "array",
+                    "description": "Files, folders or globs in the workspace.",
+                    "items": { "type": "string" }
+                },
+                "lang": { "type": "string", "description": "Only files of this language." }
+            },
+            "required": ["ops", "paths"],
+            "additionalProperties": false
+        }),
+    )
+}
