@@ -22,6 +22,13 @@ mod publish;
 mod recover;
 mod restore;
 
+#[cfg(test)]
+mod crash_tests;
+#[cfg(test)]
+mod fault_tests;
+#[cfg(test)]
+mod scenarios;
+
 use std::io;
 use std::time::Duration;
 
@@ -226,4 +233,16 @@ fn apply_locked(disk: &dyn Disk, set: &ChangeSet, durable: bool) -> Result<Appli
     let stats = check::check(disk, set)?;
     let plan = plan::Plan::make(disk, set, &stats, durable).map_err(ApplyError::from)?;
     publish::run(disk, set, &plan)
+}
+
+/// A durable commit on a given disk, past the lock.
+#[cfg(test)]
+fn apply_locked_for_tests(
+    disk: &crate::disk::sim::SimDisk,
+    set: &ChangeSet,
+) -> Result<Applied, ApplyError> {
+    match lock::make_state_folder(disk) {
+        Ok(()) => apply_locked(disk, set, true),
+        Err(failure) => Err(failure.into()),
+    }
 }

@@ -1,5 +1,6 @@
 //! Carrying out a plan, and taking it back when something fails.
 
+use std::collections::BTreeSet;
 use std::io;
 
 use super::journal::{self, Progress, Record};
@@ -121,6 +122,12 @@ fn prepare(disk: &dyn Disk, set: &ChangeSet, plan: &Plan) -> Result<(), Failure>
             }
             Ok(()) | Err(_) => {}
         }
+    }
+    // A file moved into a folder whose own name is lost would be lost with it.
+    let parents: BTreeSet<_> = plan.makes.iter().map(RelPath::parent).collect();
+    for folder in parents.iter().filter(|_| plan.durable) {
+        disk.sync_folder(folder.as_ref())
+            .during("sync", folder.as_ref().unwrap_or(&plan.makes[0]))?;
     }
     for step in &plan.steps {
         match step {

@@ -115,10 +115,17 @@ fn unfill(disk: &dyn Disk, plan: &Plan, step: &Step, may_be_filled: bool) -> Res
                 && before.is_at(disk, target).during("read", target)?;
             if filled {
                 place_new(disk, plan.durable, target, hold).during("take back", target)?;
-            } else if let (Some(held), Some(there)) = (stat(disk, hold)?, stat(disk, target)?)
-                && held.identity == there.identity
-            {
-                disk.remove(target).during("take back", target)?;
+            } else if let Some(there) = stat(disk, target)? {
+                // Half of a rename may be all that reached the disk: the file has both names. In
+                // a chain it cannot be, and two names may be what it had.
+                let other = if plan.chained {
+                    stat(disk, hold)?
+                } else {
+                    stat(disk, hold)?.or(stat(disk, source)?)
+                };
+                if other.is_some_and(|other| other.identity == there.identity) {
+                    disk.remove(target).during("take back", target)?;
+                }
             }
             Ok(())
         }
@@ -238,8 +245,7 @@ pub(super) fn clear_committed(disk: &dyn Disk, plan: &Plan) -> Result<(), Failur
         }
     }
     for folder in &plan.prunes {
-        // A folder in use again stays.
-        let _ = disk.remove_folder(folder);
+        remove_folder(disk, folder)?;
     }
     finish(disk, plan)
 }
@@ -261,8 +267,7 @@ pub(super) fn clear_taken_back(disk: &dyn Disk, plan: &Plan) -> Result<(), Failu
         }
     }
     for folder in plan.makes.iter().rev() {
-        // A folder that somebody uses by now stays.
-        let _ = disk.remove_folder(folder);
+        remove_folder(disk, folder)?;
     }
     finish(disk, plan)
 }
@@ -270,6 +275,22 @@ pub(super) fn clear_taken_back(disk: &dyn Disk, plan: &Plan) -> Result<(), Failu
 fn remove(disk: &dyn Disk, path: &RelPath) -> Result<(), Failure> {
     match disk.remove_if_any(path) {
         Err(error) if error.kind() == io::ErrorKind::NotADirectory => Ok(()),
+        other => other.during("remove", path),
+    }
+}
+
+/// Removes a folder that is empty. One that somebody uses by now stays.
+fn remove_folder(disk: &dyn Disk, path: &RelPath) -> Result<(), Failure> {
+    use io::ErrorKind::{DirectoryNotEmpty, NotADirectory, NotFound, ResourceBusy};
+    match disk.remove_folder(path) {
+        Err(error)
+            if matches!(
+                error.kind(),
+                DirectoryNotEmpty | NotADirectory | NotFound | ResourceBusy
+            ) =>
+        {
+            Ok(())
+        }
         other => other.during("remove", path),
     }
 }

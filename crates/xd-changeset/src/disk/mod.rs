@@ -2,6 +2,8 @@
 //! for the real one.
 
 mod real;
+#[cfg(test)]
+pub(crate) mod sim;
 
 use std::fmt;
 use std::io;

@@ -1,0 +1,242 @@
+//! Stopping at every operation of a commit, and at every operation of the recovery.
+
+use super::recover::recover;
+use super::scenarios::{Scenario, all};
+use super::{RecoveryOutcome, apply_locked_for_tests as apply};
+use crate::disk::sim::{Picture, SimDisk};
+
+/// What a scenario's tree may be.
+struct Verdict {
+    before: Picture,
+    after: Picture,
+}
+
+impl Verdict {
+    fn of(scenario: &Scenario) -> Self {
+        let disk = scenario.disk.fork();
+        let before = disk.picture();
+        match apply(&disk, &scenario.set) {
+            Ok(applied) => assert!(!applied.leftovers, "{}", scenario.name),
+            Err(_) => {
+                assert_eq!(disk.picture(), before, "{}: a failed apply left a trace", scenario.name)
+            }
+        }
+        Self { before, after: disk.picture() }
+    }
+
+    fn check(&self, scenario: &Scenario, disk: &SimDisk, context: &str) {
+        let picture = disk.picture();
+        let whole = picture == self.before || picture == self.after;
+        assert!(
+            whole,
+            "F3 C3: {} {context}: {:#?}",
+            scenario.name,
+            difference(&picture, &self.before, &self.after)
+        );
+    }
+}
+
+fn difference(is: &Picture, before: &Picture, after: &Picture) -> Vec<String> {
+    let keys: std::collections::BTreeSet<_> =
+        is.keys().chain(before.keys()).chain(after.keys()).collect();
+    let show = |picture: &Picture, key: &String| {
+        format!(
+            "{:?}",
+            picture.get(key).map(|seen| (
+                String::from_utf8_lossy(&seen.1).into_owned(),
+                seen.2,
+                seen.4
+            ))
+        )
+    };
+    keys.into_iter()
+        .filter(|key| is.get(*key) != before.get(*key) || is.get(*key) != after.get(*key))
+        .map(|key| {
+            format!(
+                "{key}: is {} before {} after {}",
+                show(is, key),
+                show(before, key),
+                show(after, key)
+            )
+        })
+        .collect()
+}
+
+/// Runs `act` until it stops at changing operation `at`; whether it got there.
+fn stopped_at(disk: &SimDisk, at: usize, act: impl FnOnce(&SimDisk)) -> bool {
+    disk.with(|state| (state.changes, state.stop_at) = (0, Some(at)));
+    act(disk);
+    disk.with(|state| state.changes > at)
+}
+
+/// Stops at every operation with each of `seeds`, recovers, and stops at every operation of the
+/// recovery with each of `seeds_again`. Answers the number of states looked at.
+fn explore(scenario: &Scenario, seeds: u64, seeds_again: impl Fn(usize, u64) -> Vec<u64>) -> usize {
+    let verdict = Verdict::of(scenario);
+    let mut states = 0;
+    for at in 0.. {
+        let disk = scenario.disk.fork();
+        let mut result = None;
+        let stopped = stopped_at(&disk, at, |disk| result = Some(apply(disk, &scenario.set)));
+        let result = result.unwrap();
+        for seed in 0..seeds {
+            let context = format!("stopped at {at} with {seed}");
+            let fresh = disk.after_stop(seed);
+            states += 1;
+            for again in seeds_again(at, seed) {
+                states += explore_recovery(scenario, &verdict, &fresh, again, &context);
+            }
+            recover(&fresh).unwrap_or_else(|error| panic!("{} {context}: {error}", scenario.name));
+            verdict.check(scenario, &fresh, &context);
+            if !stopped {
+                let expect = if result.is_ok() { &verdict.after } else { &verdict.before };
+                assert_eq!(
+                    fresh.picture(),
+                    *expect,
+                    "{} {context}: what was reported is not what is",
+                    scenario.name
+                );
+            }
+            assert_eq!(
+                recover(&fresh).unwrap(),
+                None,
+                "{} {context}: recovered once and for all",
+                scenario.name
+            );
+        }
+        if !stopped {
+            return states;
+        }
+    }
+    unreachable!("every commit ends")
+}
+
+fn explore_recovery(
+    scenario: &Scenario,
+    verdict: &Verdict,
+    disk: &SimDisk,
+    seed: u64,
+    context: &str,
+) -> usize {
+    for at in 0.. {
+        let fork = disk.fork();
+        let stopped = stopped_at(&fork, at, |disk| drop(recover(disk)));
+        let fresh = fork.after_stop(seed);
+        let context = format!("{context}, its recovery stopped at {at} with {seed}");
+        recover(&fresh).unwrap_or_else(|error| panic!("{} {context}: {error}", scenario.name));
+        verdict.check(scenario, &fresh, &context);
+        if !stopped {
+            return at + 1;
+        }
+    }
+    unreachable!("every recovery ends")
+}
+
+#[test]
+fn f3_c3_a_stop_at_every_operation_leaves_all_or_nothing() {
+    let scenarios = all();
+    assert!(scenarios.len() >= 25);
+    let states: usize = scenarios
+        .iter()
+        .map(|scenario| {
+            // Recoveries are stopped for every second of the stops, in the largest for every tenth.
+            let large = scenario.set.len() > 20;
+            explore(scenario, 8, |at, seed| match (large, seed) {
+                (true, 2) if at % 10 == 0 => vec![3],
+                (true, _) => vec![],
+                (false, 1) if at % 2 == 0 => vec![1],
+                (false, 2) if at % 2 == 1 => vec![at as u64 + 7],
+                (false, _) => vec![],
+            })
+        })
+        .sum();
+    println!("{states} states in {} scenarios, no violation", scenarios.len());
+    assert!(states >= 20_000, "{states} states only");
+}
+
+#[test]
+#[ignore = "the nightly script runs it: several minutes"]
+fn f3_c3_a_stop_at_every_operation_at_length() {
+    let states: usize = all()
+        .iter()
+        .map(|scenario| explore(scenario, 40, |at, seed| vec![0, 1, at as u64 * 41 + seed]))
+        .sum();
+    println!("{states} states, no violation");
+    assert!(states >= 500_000, "{states} states only");
+}
+
+#[test]
+fn f3_a_set_applied_without_durability_survives_the_end_of_the_process() {
+    for scenario in all() {
+        let verdict = Verdict::of(&scenario);
+        for at in 0.. {
+            let disk = scenario.disk.fork();
+            let stopped =
+                stopped_at(&disk, at, |disk| drop(super::apply_locked(disk, &scenario.set, false)));
+            let fresh = disk.after_stop(1);
+            recover(&fresh).unwrap();
+            verdict.check(&scenario, &fresh, &format!("not durable, ended at {at}"));
+            if !stopped {
+                break;
+            }
+        }
+    }
+}
+
+#[test]
+fn f3_recovery_says_what_it_did() {
+    let scenario = &all()[0];
+    let mut outcomes = Vec::new();
+    for at in 0.. {
+        let disk = scenario.disk.fork();
+        let stopped = stopped_at(&disk, at, |disk| drop(apply(disk, &scenario.set)));
+        outcomes.extend(recover(&disk.after_stop(1)).unwrap().map(|recovery| recovery.outcome));
+        if !stopped {
+            break;
+        }
+    }
+    outcomes.dedup();
+    assert_eq!(
+        outcomes,
+        [RecoveryOutcome::NotBegun, RecoveryOutcome::TakenBack, RecoveryOutcome::Completed]
+    );
+}
+
+#[test]
+fn c2_nothing_of_a_target_changes_before_the_journal_is_durable() {
+    for scenario in all() {
+        let disk = scenario.disk.fork();
+        drop(apply(&disk, &scenario.set));
+        let log = disk.with(|state| state.log.clone());
+        let first = |what: &str| log.iter().position(|line| line == what);
+        let (Some(synced), Some(named)) = (first("sync .xd/journal"), first("sync_folder .xd"))
+        else {
+            continue;
+        };
+        let durable = synced.max(named).max(first("sync_folder .").unwrap());
+        for line in &log[..durable] {
+            assert!(
+                line.contains(" .xd") || line.ends_with(" ."),
+                "{}: '{line}' before the journal",
+                scenario.name
+            );
+        }
+        // What was displaced goes only after the word of completion, the second sync of the journal
+        // at the earliest.
+        let syncs: Vec<_> = log
+            .iter()
+            .enumerate()
+            .filter(|(_, line)| *line == "sync .xd/journal")
+            .map(|(at, _)| at)
+            .collect();
+        let removals = log.iter().enumerate().filter(|(_, line)| line.starts_with("remove "));
+        for (at, line) in removals.filter(|(_, line)| !line.ends_with(".xd/journal")) {
+            let by_link = scenario.disk.with(|state| state.quirks.no_rename_new);
+            assert!(
+                by_link || syncs.get(1).is_some_and(|word| at > *word),
+                "{}: '{line}' too early",
+                scenario.name
+            );
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! Failing at every operation, once and for ever, with every error that matters.
+
+use rustix::io::Errno;
+
+use super::recover::recover;
+use super::scenarios::all;
+use super::{ApplyError, apply_locked_for_tests as apply};
+use crate::disk::sim::Lasting;
+
+const ERRORS: [Errno; 7] =
+    [Errno::IO, Errno::NOSPC, Errno::ACCESS, Errno::ROFS, Errno::MFILE, Errno::XDEV, Errno::INTR];
+
+#[test]
+fn f3_case_013_case_015_a_fault_at_every_operation_leaves_all_or_nothing() {
+    let mut tried = 0;
+    for scenario in all() {
+        let before = scenario.disk.picture();
+        let whole = scenario.disk.fork();
+        let works = apply(&whole, &scenario.set).is_ok();
+        let after = whole.picture();
+        for lasting in [Lasting::Once, Lasting::ForEver] {
+            for at in 0.. {
+                let errno = ERRORS[(at + scenario.name.len()) % ERRORS.len()];
+                let disk = scenario.disk.fork();
+                disk.with(|state| {
+                    (state.operations, state.fault) = (0, Some((at, errno, lasting)))
+                });
+                let result = apply(&disk, &scenario.set);
+                let reached = disk.with(|state| state.operations) > at;
+                disk.with(|state| state.fault = None);
+                tried += 1;
+                let context =
+                    format!("{} {lasting:?} {errno:?} at {at}: {result:?}", scenario.name);
+                match &result {
+                    Ok(applied) => {
+                        if applied.leftovers {
+                            recover(&disk).unwrap();
+                        }
+                        assert_eq!(disk.picture(), after, "{context}");
+                    }
+                    Err(ApplyError::Stale(_) | ApplyError::Io { .. }) => {
+                        let targets = |picture: &crate::disk::sim::Picture| {
+                            let mut picture = picture.clone();
+                            // Prepared files that could not be cleared yet.
+                            picture.retain(|path, seen| {
+                                !path.contains(".xd-") && seen.0 != crate::EntryKind::Folder
+                            });
+                            picture.values_mut().for_each(|seen| seen.4 = 0);
+                            picture
+                        };
+                        assert_eq!(targets(&disk.picture()), targets(&before), "{context}");
+                        recover(&disk).unwrap();
+                        assert_eq!(disk.picture(), before, "{context}");
+                    }
+                    Err(ApplyError::RollbackFailed { .. }) => {
+                        recover(&disk).unwrap_or_else(|error| panic!("{context}: {error}"));
+                        assert_eq!(disk.picture(), before, "{context}");
+                    }
+                    Err(ApplyError::Undecided { .. }) => {
+                        recover(&disk).unwrap();
+                        assert!(disk.picture() == after || disk.picture() == before, "{context}");
+                    }
+                    Err(ApplyError::Locked(_) | ApplyError::Recover(_)) => panic!("{context}"),
+                }
+                if !reached {
+                    assert_eq!(result.is_ok(), works, "{context}");
+                    break;
+                }
+            }
+        }
+    }
+    println!("{tried} faults, no violation");
+}
+
+#[test]
+fn f3_a_fault_that_passes_is_taken_back_at_once() {
+    // Where nothing works, the passing fault would be a second one.
+    for scenario in
+        all().into_iter().filter(|scenario| apply(&scenario.disk.fork(), &scenario.set).is_ok())
+    {
+        for at in 0.. {
+            let disk = scenario.disk.fork();
+            disk.with(|state| {
+                (state.operations, state.fault) = (0, Some((at, Errno::IO, Lasting::Once)))
+            });
+            let result = apply(&disk, &scenario.set);
+            if disk.with(|state| state.operations) <= at {
+                break;
+            }
+            let told = matches!(result, Ok(_) | Err(ApplyError::Stale(_) | ApplyError::Io { .. }));
+            assert!(told, "{} at {at}: {result:?}", scenario.name);
+        }
+    }
+}
