@@ -3,6 +3,7 @@
 use std::{fmt, sync::Arc};
 
 use tokio_util::sync::CancellationToken;
+use xd_protocol::StageNumber;
 use xd_resolve::{
     ActionStore, Batch, CallSlot, Decider, PendingAction, StageError, StageRequest, Staged,
     StagingSession, queue_resolve_handler,
@@ -16,6 +17,8 @@ pub struct ToolContext {
     pub(crate) session: Arc<Session>,
     pub(crate) workspace: Workspace,
     pub(crate) batch: Arc<Batch>,
+    /// What a bare confirm means in the batch.
+    pub(crate) head: Option<StageNumber>,
     pub(crate) slot: CallSlot,
     pub(crate) call_id: String,
     pub(crate) scope: CallScope,

@@ -7,7 +7,7 @@ use xd_protocol::{Confirm, Device, DeviceName, notice, split_selector};
 use xd_resolve::{PlanMode, ToolResult, device_result};
 
 use crate::{
-    DeviceBody, Host, ToolContext,
+    DeviceBody, Host, Tool, ToolContext,
     arguments::{drop_habitual_i, mismatch},
     host::outcome,
     registry,
@@ -62,32 +62,50 @@ async fn run(
     name: DeviceName<'_>,
     body: &Value,
 ) -> ToolResult {
+    match prepare(host, name, body) {
+        Ok((tool, arguments)) => {
+            let call = tool.call(Arc::clone(context), arguments.clone()).await;
+            device_result(name.as_str(), arguments, outcome(name.as_str(), call))
+        }
+        Err(answer) => answer,
+    }
+}
+
+/// The tool behind `name` with arguments that fit its schema, or the answer where nothing is to
+/// run: its documents, or what is wrong.
+pub(crate) fn prepare(
+    host: &Host,
+    name: DeviceName<'_>,
+    body: &Value,
+) -> Result<(Arc<dyn Tool>, Value), ToolResult> {
     let tool = {
         let registry = host.registry();
         match registry.get(name.as_str()) {
             Some(tool) => Arc::clone(tool),
-            None => return unknown(&registry, name),
+            None => return Err(unknown(&registry, name)),
         }
     };
     let docs = || registry::docs(tool.as_ref(), host.session().prompts());
     let schema = &tool.definition().input_schema;
     let mut arguments = match DeviceBody::decode(body) {
-        Ok(DeviceBody::Docs) => return ToolResult::text(docs()),
+        Ok(DeviceBody::Docs) => return Err(ToolResult::text(docs())),
         Ok(DeviceBody::Arguments(arguments)) => arguments,
         Err(fault) => {
-            return ToolResult::error(format!(
+            return Err(ToolResult::error(format!(
                 "xd://{name} was not run: {fault}. Write a JSON object with its arguments, or read \
-                 xd://{name} for its documents."
-            ));
+                 xd://{name} for its documents. Example: {}",
+                registry::example(schema)
+            )));
         }
     };
     drop_habitual_i(&mut arguments, schema);
     let arguments = Value::Object(arguments);
-    if let Some(mismatch) = mismatch(&arguments, schema) {
-        return ToolResult::error(format!("xd://{name} was not run: {mismatch}.\n\n{}", docs()));
+    match mismatch(&arguments, schema) {
+        Some(mismatch) => {
+            Err(ToolResult::error(format!("xd://{name} was not run: {mismatch}.\n\n{}", docs())))
+        }
+        None => Ok((tool, arguments)),
     }
-    let call = tool.call(Arc::clone(context), arguments.clone()).await;
-    device_result(name.as_str(), arguments, outcome(name.as_str(), call))
 }
 
 /// An unknown device; a read selector glued to a name is pointed out (case 38).

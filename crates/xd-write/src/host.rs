@@ -9,14 +9,18 @@ use std::{
 
 use futures_util::{FutureExt, future::join_all};
 use serde_json::{Value, json};
-use xd_protocol::{Confirm, Device, READ_TOOL, Target, Verdict, WRITE_TOOL, parse_xd_url};
+use xd_protocol::{
+    Confirm, Device, READ_TOOL, Selection, StageNumber, Target, Verdict, WRITE_TOOL, parse_xd_url,
+};
 use xd_resolve::{Batch, CallOrder, StagedAction, Tier, ToolCall, ToolResult};
 use xd_session::Session;
 
 use crate::{
     Approval, ApprovalRequest, CallScope, Concurrency, MountError, Policy, Registry, Tool,
-    ToolContext, ToolDefinition, ToolFailure, Workspace, device, nearest::nearest, read, tier,
-    write,
+    ToolContext, ToolDefinition, ToolFailure, Workspace, device,
+    nearest::nearest,
+    read, tier,
+    write::{self, WriteTarget},
 };
 
 /// The tools of one agent over one session and one workspace.
@@ -125,16 +129,16 @@ impl Host {
     /// Dropped, calls that have not started do not start, and an apply that has started ends and
     /// is recorded. Through `scope.cancel` the same happens and every call still gets its result.
     pub async fn run_batch(&self, calls: &[ToolCall], scope: &CallScope) -> Vec<ToolResult> {
-        let batch = Arc::new(self.session.actions().begin_batch());
+        let (batch, head) = self.begin_batch();
         let mut waiting = calls.iter().zip(CallOrder::slots(calls.len())).peekable();
         let mut results = Vec::with_capacity(calls.len());
         while let Some((call, slot)) = waiting.next() {
-            let mut group = vec![self.run_one(call, slot, &batch, scope)];
+            let mut group = vec![self.run_one(call, slot, (&batch, head), scope)];
             if self.concurrency(call) == Concurrency::Shared {
                 while let Some((call, slot)) =
                     waiting.next_if(|(call, _)| self.concurrency(call) == Concurrency::Shared)
                 {
-                    group.push(self.run_one(call, slot, &batch, scope));
+                    group.push(self.run_one(call, slot, (&batch, head), scope));
                 }
             }
             results.extend(join_all(group).await);
@@ -146,13 +150,14 @@ impl Host {
         &self,
         call: &ToolCall,
         slot: xd_resolve::CallSlot,
-        batch: &Arc<Batch>,
+        (batch, head): (&Arc<Batch>, Option<StageNumber>),
         scope: &CallScope,
     ) -> ToolResult {
         let context = Arc::new(ToolContext {
             session: Arc::clone(&self.session),
             workspace: self.workspace.clone(),
             batch: Arc::clone(batch),
+            head,
             slot,
             call_id: call.id.clone(),
             scope: scope.clone(),
@@ -175,7 +180,11 @@ impl Host {
     }
 
     async fn execute(&self, call: &ToolCall, context: Arc<ToolContext>) -> ToolResult {
-        if let Err(result) = self.approve(call).await {
+        // What can run nothing needs no approval, and its own answer says more than a refusal.
+        if let Some(answer) = self.answer_without_running(call) {
+            return answer;
+        }
+        if let Err(result) = self.approve(call, &context).await {
             return result;
         }
         let routed = {
@@ -195,23 +204,46 @@ impl Host {
         }
     }
 
-    /// Asks the policy. A confirm shows the action that it would apply.
-    async fn approve(&self, call: &ToolCall) -> Result<(), ToolResult> {
-        let action = self.would_apply(call);
-        let request =
-            ApprovalRequest { call: call.clone(), tier: self.tier(call), action: action.clone() };
+    /// The answer to a call that runs nothing whoever approves it: no such tool or device, a
+    /// broken address, documents, arguments that do not fit.
+    fn answer_without_running(&self, call: &ToolCall) -> Option<ToolResult> {
+        let routed = {
+            let registry = self.registry();
+            self.route(call, &registry).map(|(device, body)| (device, body.into_owned()))
+        };
+        let prepared = match routed {
+            Some((Device::Tool(name), body)) => device::prepare(self, name, &body).map(drop),
+            Some((Device::Resolve(_) | Device::Reject(_) | Device::Propose, _)) => Ok(()),
+            None => match call.name.as_str() {
+                READ_TOOL => Ok(()),
+                WRITE_TOOL => write::target(&call.arguments).and_then(|target| match target {
+                    WriteTarget::Device(Device::Tool(name), body) => {
+                        device::prepare(self, name, body).map(drop)
+                    }
+                    WriteTarget::Device(
+                        Device::Resolve(_) | Device::Reject(_) | Device::Propose,
+                        _,
+                    )
+                    | WriteTarget::File(..) => Ok(()),
+                }),
+                name if self.tool(name).is_some() => Ok(()),
+                name => Err(self.unknown_tool(name)),
+            },
+        };
+        prepared.err()
+    }
+
+    /// Asks the policy. A confirm shows the action that it would apply: for a bare one the head at
+    /// the batch's begin, whatever was staged since.
+    async fn approve(&self, call: &ToolCall, context: &ToolContext) -> Result<(), ToolResult> {
+        let action = self.would_apply(call, context.head);
+        let tier = match &action {
+            Some(action) => action.tier(),
+            None => self.tier(call),
+        };
+        let request = ApprovalRequest { call: call.clone(), tier, action };
         match self.policy.decide(request).await {
-            // Whatever was shown must be what is applied: a bare confirm that now means another
-            // action was never approved.
-            Approval::Granted
-                if self.would_apply(call).map(|a| a.number()) == action.map(|a| a.number()) =>
-            {
-                Ok(())
-            }
-            Approval::Granted => Err(ToolResult::error(
-                "Not executed: another action was staged while the approval was asked for. Look \
-                 at what is pending and confirm it by number.",
-            )),
+            Approval::Granted => Ok(()),
             Approval::Refused { words } => {
                 let because = if words.trim().is_empty() {
                     String::new()
@@ -225,17 +257,27 @@ impl Host {
         }
     }
 
-    fn would_apply(&self, call: &ToolCall) -> Option<Arc<StagedAction>> {
-        let confirm = xd_resolve::confirm_of_call(call)?;
-        match confirm {
-            Confirm { verdict: Verdict::Discard, .. } => None,
-            Confirm { verdict: Verdict::Apply, selection: xd_protocol::Selection::Head } => {
-                self.session.actions().head()
+    /// The action that `call` would apply, `head` being what a bare confirm means in its batch.
+    fn would_apply(&self, call: &ToolCall, head: Option<StageNumber>) -> Option<Arc<StagedAction>> {
+        let Confirm { verdict, selection } = xd_resolve::confirm_of_call(call)?;
+        let number = match (verdict, selection) {
+            (Verdict::Discard, _) => return None,
+            (Verdict::Apply, Selection::Head) => head?,
+            (Verdict::Apply, Selection::Numbered(number)) => number,
+        };
+        self.session.actions().get(number).map(|(action, _)| action)
+    }
+
+    /// Begins a batch, with the head that bare confirms mean in it.
+    fn begin_batch(&self) -> (Arc<Batch>, Option<StageNumber>) {
+        let head = || self.session.actions().head().map(|action| action.number());
+        loop {
+            let before = head();
+            let batch = self.session.actions().begin_batch();
+            // Where another call staged or confirmed just now, the two could disagree.
+            if head() == before {
+                return (Arc::new(batch), before);
             }
-            Confirm {
-                verdict: Verdict::Apply,
-                selection: xd_protocol::Selection::Numbered(number),
-            } => self.session.actions().get(number).map(|(action, _)| action),
         }
     }
 

@@ -242,7 +242,7 @@ pub(crate) fn docs(tool: &dyn Tool, prompts: &Prompts) -> String {
 }
 
 /// A small object that has each required property of `schema`.
-fn example(schema: &Value) -> Value {
+pub(crate) fn example(schema: &Value) -> Value {
     let required = schema.get("required").and_then(Value::as_array).into_iter().flatten();
     let property = |name: &Value| {
         let name = name.as_str()?;

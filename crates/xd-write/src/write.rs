@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use xd_changeset::WriteOptions;
-use xd_protocol::{Address, Selector, Target, classify, is_selector_list, split_selector};
-use xd_resolve::ToolResult;
+use xd_protocol::{Address, Device, Selector, Target, classify, is_selector_list, split_selector};
+use xd_resolve::{PlanMode, ToolResult};
 
 use crate::{Host, ToolContext, ToolDefinition, device};
 
@@ -36,34 +36,63 @@ pub(crate) async fn write(
     context: &Arc<ToolContext>,
     arguments: &Value,
 ) -> ToolResult {
+    match target(arguments) {
+        Ok(WriteTarget::Device(device, body)) => device::write(host, context, device, body).await,
+        Ok(WriteTarget::File(path, text)) => file(host, path, text),
+        Err(error) => error,
+    }
+}
+
+/// What a well-formed call of `write` writes to, and what.
+pub(crate) enum WriteTarget<'a> {
+    /// A device, and its body.
+    Device(Device<'a>, &'a Value),
+    /// A file, and its content.
+    File(&'a str, &'a str),
+}
+
+/// Where the call leads, or the error where it leads nowhere (**Invariant W2**: asked before
+/// anything touches the file system).
+pub(crate) fn target(arguments: &Value) -> Result<WriteTarget<'_>, ToolResult> {
     let Some(path) = arguments.get("path").and_then(Value::as_str) else {
-        return ToolResult::error(format!("write: `path` is missing or no string. {EXAMPLE}"));
+        return Err(ToolResult::error(format!("write: `path` is missing or no string. {EXAMPLE}")));
     };
     let content = arguments.get("content").unwrap_or(&Value::Null);
-    // **Invariant W2**: asked before anything touches the file system.
+    let error = |text: String| Err(ToolResult::error(text));
     match classify(path) {
-        Address::Xd(Target::Device(device)) => device::write(host, context, device, content).await,
-        Address::Xd(Target::Root) => ToolResult::error(
+        Address::Xd(Target::Device(device)) => Ok(WriteTarget::Device(device, content)),
+        Address::Xd(Target::Root) => error(
             "xd:// is the list of devices and cannot be written to. Write to xd://<tool>, or read \
-             xd:// for the list.",
+             xd:// for the list."
+                .to_owned(),
         ),
-        Address::Malformed(malformed) => ToolResult::error(malformed.to_string()),
-        Address::NearMiss(slip) => ToolResult::error(slip.to_string()),
-        Address::Foreign(foreign) => ToolResult::error(foreign.to_string()),
+        Address::Malformed(malformed) => error(malformed.to_string()),
+        Address::NearMiss(slip) => error(slip.to_string()),
+        Address::Foreign(foreign) => error(foreign.to_string()),
         Address::Path(path) => match content {
-            Value::String(text) => file(host, path, text),
+            Value::String(text) => Ok(WriteTarget::File(path, text)),
             Value::Null
             | Value::Bool(_)
             | Value::Number(_)
             | Value::Array(_)
             | Value::Object(_) => {
-                ToolResult::error(format!("write: `content` is missing or no string. {EXAMPLE}"))
+                error(format!("write: `content` is missing or no string. {EXAMPLE}"))
             }
         },
     }
 }
 
 fn file(host: &Host, path: &str, content: &str) -> ToolResult {
+    match host.session().plan_mode() {
+        PlanMode::Off => {}
+        PlanMode::On => {
+            return ToolResult::error(format!(
+                "Not written: plan mode is on and nothing of the working tree changes while it \
+                 is.{}",
+                xd_protocol::notice::PLAN_MODE_HINT
+            ));
+        }
+    }
     let root = host.workspace().root();
     let relative = match root.relative(path) {
         Ok(relative) => relative,
