@@ -3,6 +3,7 @@
 
 mod tree;
 
+use std::io::{BufRead as _, BufReader};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
@@ -22,18 +23,22 @@ fn path(n: usize) -> RelPath {
 #[ignore = "the child of the test below"]
 fn child_commits_until_killed() {
     let root = Root::open(".").unwrap();
+    let present = root.read(&path(0)).unwrap();
+    let next: &[u8] = if present.as_utf8() == Some("old\n") {
+        b"new, and longer than before\n"
+    } else {
+        b"old\n"
+    };
+    let mut builder = ChangeSet::builder(&root);
+    for n in 0..FILES {
+        builder.replace(&path(n), next);
+    }
+    let there = builder.build().unwrap();
+    let back = there.inverse();
+    println!("ready");
     loop {
-        let present = root.read(&path(0)).unwrap();
-        let next: &[u8] = if present.as_utf8() == Some("old\n") {
-            b"new, and longer than before\n"
-        } else {
-            b"old\n"
-        };
-        let mut builder = ChangeSet::builder(&root);
-        for n in 0..FILES {
-            builder.replace(&path(n), next);
-        }
-        builder.build().unwrap().apply(&root, Options::new().durable(false)).unwrap();
+        there.apply(&root, Options::new().durable(false)).unwrap();
+        back.apply(&root, Options::new().durable(false)).unwrap();
     }
 }
 
@@ -47,16 +52,18 @@ fn f3_case_149_a_killed_process_leaves_all_or_nothing() {
     let (mut interrupted, mut dice) = (0, 0x2545_f491_4f6c_dd1d_u64);
     for kill in 0..KILLS {
         let mut child = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "child_commits_until_killed", "--ignored"])
+            .args(["--exact", "child_commits_until_killed", "--ignored", "--nocapture"])
             .current_dir(tree.path())
-            .stdout(Stdio::null())
+            .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()
             .unwrap();
         dice ^= dice << 13;
         dice ^= dice >> 7;
         dice ^= dice << 17;
-        std::thread::sleep(Duration::from_micros(3_000 + dice % 60_000));
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        assert!(lines.any(|line| line.unwrap().contains("ready")), "the child did not begin");
+        std::thread::sleep(Duration::from_micros(dice % 40_000));
         child.kill().unwrap();
         child.wait().unwrap();
         if root.is_interrupted() {

@@ -27,6 +27,8 @@ mod crash_tests;
 #[cfg(test)]
 mod fault_tests;
 #[cfg(test)]
+mod properties;
+#[cfg(test)]
 mod scenarios;
 
 use std::io;
