@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use xd_protocol::{
     Confirm, Device, READ_TOOL, Selection, StageNumber, Target, Verdict, WRITE_TOOL, parse_xd_url,
 };
-use xd_resolve::{Batch, CallOrder, StagedAction, Tier, ToolCall, ToolResult};
+use xd_resolve::{ActionState, Batch, CallOrder, StagedAction, Tier, ToolCall, ToolResult};
 use xd_session::Session;
 
 use crate::{
@@ -173,7 +173,7 @@ impl Host {
             result = run => result.unwrap_or_else(|_| {
                 ToolResult::error(format!("The tool `{}` failed: it panicked. Nothing else was affected.", call.name))
             }),
-            () = scope.cancel.cancelled() => aborted(),
+            () = scope.cancel.cancelled() => self.aborted(call, head),
         };
         context.slot.end();
         result
@@ -266,6 +266,29 @@ impl Host {
             (Verdict::Apply, Selection::Numbered(number)) => number,
         };
         self.session.actions().get(number).map(|(action, _)| action)
+    }
+
+    /// The result of a call that nobody waits for any more. An apply or discard that had begun goes
+    /// on, and the result says so (`CONTRACT D12`).
+    fn aborted(&self, call: &ToolCall, head: Option<StageNumber>) -> ToolResult {
+        let number =
+            xd_resolve::confirm_of_call(call).and_then(|confirm| match confirm.selection {
+                Selection::Head => head,
+                Selection::Numbered(number) => Some(number),
+            });
+        let state = number.and_then(|n| Some((n, self.session.actions().get(n)?.1)));
+        match state {
+            Some((n, ActionState::Taken(_) | ActionState::Applied | ActionState::Discarded)) => {
+                ToolResult::error(format!(
+                    "Aborted: nobody waits for staged action @{n} any more, but what had begun \
+                     ends all the same. Read xd://resolve@{n} for what became of it."
+                ))
+                .with_details(json!({ "aborted": true }))
+            }
+            Some((_, ActionState::Pending | ActionState::Void | ActionState::Withdrawn)) | None => {
+                aborted()
+            }
+        }
     }
 
     /// Begins a batch, with the head that bare confirms mean in it.

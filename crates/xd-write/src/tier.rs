@@ -1,10 +1,12 @@
 //! How far a call reaches (`CONTRACT W6`).
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
 use serde_json::Value;
 use xd_protocol::{Address, Confirm, Device, Target, Verdict, classify};
 use xd_resolve::{ActionStore, Tier, ToolCall};
 
-use crate::{DeviceBody, Host, Registry};
+use crate::{DeviceBody, Host, Registry, Tool};
 
 /// The tier of a call. What is malformed or unknown reaches as far as anything can.
 pub(crate) fn of_call(host: &Host, call: &ToolCall) -> Tier {
@@ -28,8 +30,14 @@ pub(crate) fn of_call(host: &Host, call: &ToolCall) -> Tier {
             )
             | None => Tier::Exec,
         },
-        name => host.tool(name).and_then(|tool| tool.tier(&call.arguments)).unwrap_or(Tier::Exec),
+        name => host.tool(name).map_or(Tier::Exec, |tool| of_tool(tool.as_ref(), &call.arguments)),
     }
+}
+
+/// What `tool` says of these arguments; the farthest where it cannot say or panics.
+fn of_tool(tool: &dyn Tool, arguments: &Value) -> Tier {
+    let tier = catch_unwind(AssertUnwindSafe(|| tool.tier(arguments)));
+    tier.ok().flatten().unwrap_or(Tier::Exec)
 }
 
 /// The tier of a write to `device`. A confirm of `resolve` takes that of the staged action
@@ -58,7 +66,7 @@ pub(crate) fn of_device(
         Device::Tool(name) => match (registry.get(name.as_str()), DeviceBody::decode(body)) {
             (Some(_), Ok(DeviceBody::Docs)) => Tier::Read,
             (Some(tool), Ok(DeviceBody::Arguments(arguments))) => {
-                tool.tier(&Value::Object(arguments)).unwrap_or(Tier::Exec)
+                of_tool(tool.as_ref(), &Value::Object(arguments))
             }
             (Some(_), Err(_)) | (None, _) => Tier::Exec,
         },

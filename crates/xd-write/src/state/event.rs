@@ -1,8 +1,8 @@
 //! The lines of the log.
 
 use serde::{Deserialize, Serialize};
-use xd_changeset::{FileState, RelPath, Verb};
-use xd_resolve::{Decider, DispatchAction, Outcome, StagedAction, Tier};
+use xd_changeset::{ChangeSet, FileState, RelPath, Verb};
+use xd_resolve::{Decider, DispatchAction, Outcome, Tier};
 
 /// One line of the log.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -91,10 +91,10 @@ impl LogEvent {
     }
 }
 
-/// The files of an action's change set.
-pub(super) fn files_of(action: &StagedAction) -> Vec<LoggedFile> {
-    let changes = action.change_set().map(|set| set.changes()).unwrap_or_default();
-    changes
+/// The files of a change set.
+pub(super) fn files_of(change_set: &ChangeSet) -> Vec<LoggedFile> {
+    change_set
+        .changes()
         .iter()
         .map(|change| LoggedFile {
             path: change.path().clone(),

@@ -180,10 +180,10 @@ impl StateFolder {
     /// off first.
     pub(super) fn append(&self, event: LogEvent) -> Result<(), StateError> {
         let time = OffsetDateTime::now_utc().format(&Rfc3339).unwrap_or_default();
-        let mut line = serde_json::to_vec(&LogLine { v: 1, time, event }).map_err(|error| {
+        let line = serde_json::to_string(&LogLine { v: 1, time, event }).map_err(|error| {
             StateError::Damaged { what: self.name("log.jsonl"), message: error.to_string() }
         })?;
-        line.push(b'\n');
+        let line = inert(&line) + "\n";
         let error = || StateError::io(self.name("log.jsonl"));
         let _one_at_a_time = self.appending.lock().unwrap_or_else(PoisonError::into_inner);
         let mut options = OpenOptions::new();
@@ -193,7 +193,7 @@ impl StateFolder {
             .map_err(error())?
             .into_std();
         cut_torn_tail(&mut file).map_err(error())?;
-        file.write_all(&line).map_err(error())?;
+        file.write_all(line.as_bytes()).map_err(error())?;
         file.sync_data().map_err(error())
     }
 
@@ -218,6 +218,23 @@ impl StateFolder {
 
 fn action_path(number: u64) -> String {
     format!("staged/{number}.json")
+}
+
+/// `json` with every character escaped that a terminal or an editor could act on: C0 is escaped
+/// already, DEL, C1, line separators and invisible characters are not. They stand in strings only.
+fn inert(json: &str) -> String {
+    let mut out = String::with_capacity(json.len());
+    for c in json.chars() {
+        let acts = c.is_control() || matches!(c, '\u{2028}' | '\u{2029}');
+        if acts || xd_protocol::is_invisible(c) {
+            for unit in c.encode_utf16(&mut [0; 2]) {
+                out.push_str(&format!("\\u{unit:04x}"));
+            }
+        } else {
+            out.push(c);
+        }
+    }
+    out
 }
 
 /// Cuts what a crash left of a half line. Looks at the last byte alone where there is none.
@@ -292,7 +309,7 @@ impl Recorder for StateFolder {
             reason: record.reason.to_owned(),
             who: record.decider,
             outcome: record.outcome.clone(),
-            files: files_of(action),
+            files: action.change_set().map(|set| files_of(set)).unwrap_or_default(),
         })
         .map_err(record_error)
     }

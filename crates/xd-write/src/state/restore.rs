@@ -1,12 +1,15 @@
 //! A session's stack, rebuilt from its log after a restart (`CONTRACT E3`).
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use serde_json::Value;
 use xd_protocol::{StageNumber, Verdict};
 use xd_resolve::{ActionState, ActionStore, ApplyError, Decider, Outcome, StageRequest};
 
-use super::{ActionFile, LogEvent, StateError, StateFolder, StateLock};
+use super::{
+    ActionFile, LogEvent, StateError, StateFolder, StateLock,
+    event::{LoggedFile, files_of},
+};
 use crate::{CommitEffect, Workspace};
 
 /// What the log says of one number.
@@ -18,6 +21,31 @@ struct Logged {
     reason: String,
     state: Option<ActionState>,
 }
+
+impl Logged {
+    fn decided(
+        &self,
+        number: StageNumber,
+        verdict: Option<Verdict>,
+        reason: String,
+        outcome: Outcome,
+        files: Vec<LoggedFile>,
+    ) -> LogEvent {
+        LogEvent::Decided {
+            number: number.get(),
+            source_tool_name: self.source_tool_name.clone(),
+            label: self.label.clone(),
+            action: verdict.map(Into::into),
+            reason,
+            who: Decider::Host,
+            outcome,
+            files,
+        }
+    }
+}
+
+/// How long to wait for a commit of another session before an interrupted one is looked at.
+const RECOVERY_PATIENCE: Duration = Duration::from_secs(5);
 
 impl StateFolder {
     /// Puts every action of the log back into `store`, which must be empty: pending ones with
@@ -73,37 +101,54 @@ impl StateFolder {
         Ok(logged)
     }
 
-    /// Ends an effect that was cut off, and records how.
+    /// Ends an effect that was cut off, and records how. What cannot be carried over is void from
+    /// now on, and that is recorded too: nothing is silently gone.
     fn settle(
         &self,
         workspace: &Workspace,
         number: StageNumber,
         logged: &mut Logged,
     ) -> Result<(), StateError> {
-        let Some(ActionState::Taken(verdict)) = logged.state else { return Ok(()) };
-        let cut_off = |what: &str| Outcome::Failed {
+        if let Some(ActionState::Taken(verdict)) = logged.state {
+            let (outcome, files) = self.cut_off(workspace, number, verdict, logged.durable)?;
+            logged.state = Some(after(&outcome));
+            let reason = logged.reason.clone();
+            self.append(logged.decided(number, Some(verdict), reason, outcome, files))?;
+        }
+        if logged.state == Some(ActionState::Pending) && !logged.durable {
+            logged.state = Some(ActionState::Void);
+            let reason = "the process ended, and it had no change set to go on with".to_owned();
+            self.append(logged.decided(number, None, reason, Outcome::Void, Vec::new()))?;
+        }
+        Ok(())
+    }
+
+    /// How an effect that was cut off ended.
+    fn cut_off(
+        &self,
+        workspace: &Workspace,
+        number: StageNumber,
+        verdict: Verdict,
+        durable: bool,
+    ) -> Result<(Outcome, Vec<LoggedFile>), StateError> {
+        let ended = |what: &str| Outcome::Failed {
             message: format!("the process ended before the {what} did"),
         };
-        let outcome = match verdict {
-            Verdict::Apply
-                if logged.durable && is_applied(workspace, &self.action(number.get())?) =>
-            {
-                Outcome::Applied
+        match verdict {
+            Verdict::Apply if durable => {
+                // An interrupted commit is ended or taken back first: only then do the files say
+                // for good what became of it.
+                workspace.root().recover(RECOVERY_PATIENCE).map_err(|error| {
+                    StateError::Damaged { what: "commit".to_owned(), message: error.to_string() }
+                })?;
+                let kept = self.action(number.get())?;
+                let files = files_of(&kept.change_set);
+                let applied = is_applied(workspace, &kept);
+                Ok((if applied { Outcome::Applied } else { ended("apply") }, files))
             }
-            Verdict::Apply => cut_off("apply"),
-            Verdict::Discard => cut_off("discard"),
-        };
-        logged.state = Some(after(&outcome));
-        self.append(LogEvent::Decided {
-            number: number.get(),
-            source_tool_name: logged.source_tool_name.clone(),
-            label: logged.label.clone(),
-            action: Some(verdict.into()),
-            reason: logged.reason.clone(),
-            who: Decider::Host,
-            outcome,
-            files: Vec::new(),
-        })
+            Verdict::Apply => Ok((ended("apply"), Vec::new())),
+            Verdict::Discard => Ok((ended("discard"), Vec::new())),
+        }
     }
 
     fn request(
