@@ -33,6 +33,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
             label: format!("Shout: {path}"),
             source_tool_name: "shout".into(),
             success: format!("{path} is loud now."),
+            notes: Vec::new(),
             preview: preview.clone(),
             change_set,
         };

@@ -104,7 +104,7 @@ fn search(
     let _entered = span.enter();
     let progress = |at: crate::Progress| {
         // One report for every file would be more than any reader wants.
-        if at.seen % 64 == 0 || at.seen == at.files {
+        if at.seen.is_multiple_of(64) || at.seen == at.files {
             context.report(Progress::Files { seen: at.seen, matched: at.matched });
         }
     };
@@ -207,6 +207,7 @@ impl Proposal {
             label: self.label(),
             source_tool_name: NAME.to_owned(),
             success: self.applied(),
+            notes: self.summary.notes(),
             preview: self.preview(Bound::Whole, None),
             change_set: self.change_set,
         }

@@ -20,6 +20,8 @@ pub struct Proposed {
     pub source_tool_name: String,
     /// What the apply answers: `Applied 2 replacements in 1 file.`
     pub success: String,
+    /// What there is to remark beside the change itself, a sentence each.
+    pub notes: Vec<String>,
     /// The whole preview, for whoever asks for all of it.
     pub preview: String,
     /// The change.
@@ -54,7 +56,7 @@ impl Proposed {
             CommitEffect::new(workspace.clone(), Arc::clone(&change_set), self.success.clone());
         StageRequest::with_effect(self.label, Arc::new(effect))
             .source_tool(self.source_tool_name)
-            .details(json!({ "success": self.success }))
+            .details(json!({ "success": self.success, "notes": self.notes }))
             .preview(self.preview)
             .change_set(change_set)
     }

@@ -1,0 +1,40 @@
+//! One module a command.
+
+mod address;
+mod decide;
+mod edit;
+mod log;
+mod look;
+
+use xd_protocol::Verdict;
+
+use crate::{
+    arguments::{Arguments, Command},
+    demo,
+    failure::{Failure, Status},
+    screen::Screen,
+};
+
+/// Runs what the arguments say.
+pub(crate) fn run(arguments: &Arguments, screen: &mut Screen) -> Result<Status, Failure> {
+    let directory = &arguments.directory;
+    match &arguments.command {
+        Command::Demo(demo) => demo::run(demo, screen),
+        Command::Edit(edit) => edit::run(directory, edit, screen),
+        Command::Status => look::status(directory, screen),
+        Command::Show { number } => look::show(directory, *number, screen),
+        Command::Resolve(decision) => decide::run(directory, Verdict::Apply, decision, screen),
+        Command::Reject(decision) => decide::run(directory, Verdict::Discard, decision, screen),
+        Command::Log => log::run(directory, screen),
+        Command::Read { address } => address::read(directory, address, screen),
+        Command::Write { address, text } => address::write(directory, address, text, screen),
+    }
+}
+
+/// Waits for `future` on a small runtime of this thread.
+pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> Result<T, Failure> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime =
+        runtime.map_err(|error| Failure::new(error, "The system gave no resources; try again."))?;
+    Ok(runtime.block_on(future))
+}

@@ -1,0 +1,116 @@
+//! `xd edit`: stage a structural rewrite.
+
+use std::{io::IsTerminal as _, path::Path};
+
+use indicatif::{ProgressBar, ProgressStyle};
+use serde_json::json;
+use xd_ast_edit::{Control, Limits, Op, Outcome, Proposal, Request, propose};
+use xd_render::{Preview, preview_block};
+use xd_resolve::Staged;
+use xd_write::stage_change_set;
+
+use super::block_on;
+use crate::{
+    arguments::EditArguments,
+    failure::{Failure, Status},
+    place::Place,
+    screen::Screen,
+};
+
+/// Stages and prints the preview.
+pub(crate) fn run(
+    directory: &Path,
+    arguments: &EditArguments,
+    screen: &mut Screen,
+) -> Result<Status, Failure> {
+    let request = request(arguments)?;
+    let place = Place::open(directory)?;
+    match search(&place, &request)? {
+        Outcome::NoReplacements(summary) => {
+            let message = summary.no_replacements();
+            if screen.is_json() {
+                screen.json(
+                    &json!({ "v": 1, "staged": null, "message": message, "summary": summary }),
+                );
+            } else {
+                screen.text(&message);
+            }
+            Ok(Status::Nothing)
+        }
+        Outcome::Proposal(proposal) => stage(&place, proposal, screen),
+    }
+}
+
+fn request(arguments: &EditArguments) -> Result<Request, Failure> {
+    let EditArguments { patterns, rewrites, lang, paths } = arguments;
+    if patterns.len() != rewrites.len() {
+        return Err(Failure::new(
+            format!("{} patterns (-p) but {} rewrites (-r)", patterns.len(), rewrites.len()),
+            "Give each -p its own -r, in the same order; -r '' deletes what the pattern matches.",
+        ));
+    }
+    let ops = patterns.iter().zip(rewrites).map(|(pat, out)| Op::new(pat, out)).collect();
+    Ok(Request { ops, paths: paths.clone(), lang: lang.clone() })
+}
+
+/// Searches with a progress bar, where somebody is looking.
+fn search(place: &Place, request: &Request) -> Result<Outcome, Failure> {
+    let bar =
+        if std::io::stderr().is_terminal() { ProgressBar::new(0) } else { ProgressBar::hidden() };
+    if let Ok(style) = ProgressStyle::with_template("{wide_bar} {pos}/{len} files, {msg} matched") {
+        bar.set_style(style);
+    }
+    let progress = |at: xd_ast_edit::Progress| {
+        bar.set_length(at.files as u64);
+        bar.set_position(at.seen as u64);
+        bar.set_message(at.matched.to_string());
+    };
+    // Ctrl-C ends the process here, where nothing is staged yet.
+    let control = Control { cancelled: &|| false, progress: &progress };
+    let outcome = propose(place.workspace.root(), request, &Limits::default(), &control);
+    bar.finish_and_clear();
+    outcome.map_err(|error| {
+        Failure::new(error, "Nothing was staged. `xd help edit` shows how patterns are written.")
+    })
+}
+
+fn stage(place: &Place, proposal: Proposal, screen: &mut Screen) -> Result<Status, Failure> {
+    let files = proposal.change_set.files();
+    let summary = proposal.summary.clone();
+    let proposed = proposal.into_proposed();
+    let preview = proposed.preview.clone();
+    let staged = block_on(stage_change_set(&*place.session, &place.workspace, proposed))?
+        .map_err(|error| Failure::new(error, "Nothing was staged; mend this and run it again."))?;
+    if screen.is_json() {
+        screen.json(&json!({
+            "v": 1,
+            "staged": {
+                "number": staged.number().get(),
+                "id": staged.action().id(),
+                "label": staged.action().label(),
+                "files": files,
+                "summary": summary,
+                "preview": preview,
+            }
+        }));
+    } else {
+        print(&staged, preview, screen);
+    }
+    Ok(Status::Done)
+}
+
+fn print(staged: &Staged, text: String, screen: &mut Screen) {
+    let number = staged.number().get();
+    let preview = Preview {
+        number: Some(number),
+        label: Some(staged.action().label().to_owned()),
+        source: Some(staged.action().source_tool_name().to_owned()),
+        stale: None,
+        text,
+        see_all: Some(format!("xd show {number}")),
+    };
+    screen.lines(&preview_block(&preview, screen.options()));
+    screen.text(&format!(
+        "\nStaged as @{number}; no file is changed yet.\n  apply:   xd resolve {number} \"why\"\n  discard: xd reject {number} \"why\""
+    ));
+}

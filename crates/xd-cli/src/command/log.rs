@@ -1,0 +1,76 @@
+//! `xd log`: every decision, oldest first (`CONTRACT L1`).
+
+use std::path::Path;
+
+use serde_json::json;
+use xd_render::{Line, Role};
+use xd_resolve::{Decider, DispatchAction, Outcome};
+use xd_write::{LogEvent, LogLine};
+
+use crate::{
+    failure::{Failure, Status},
+    place::{View, state_failure},
+    screen::Screen,
+};
+
+/// Prints the decisions; as JSON, one line each with everything that is known.
+pub(crate) fn run(directory: &Path, screen: &mut Screen) -> Result<Status, Failure> {
+    let view = View::open(directory)?;
+    let lines = match &view.state {
+        Some(state) => state.log().map_err(state_failure)?,
+        None => Vec::new(),
+    };
+    let mut decided = 0;
+    for line in &lines {
+        if let LogEvent::Decided { .. } = line.event {
+            decided += 1;
+            if screen.is_json() {
+                screen.json(&json!(line));
+            } else {
+                screen.lines(&row(line));
+            }
+        }
+    }
+    if decided == 0 && !screen.is_json() {
+        screen.text("Nothing was decided yet.");
+    }
+    Ok(Status::Done)
+}
+
+fn row(line: &LogLine) -> Vec<Line> {
+    let LogEvent::Decided { number, label, action, reason, who, outcome, .. } = &line.event else {
+        return Vec::new();
+    };
+    let (word, role) = match outcome {
+        Outcome::Applied => ("applied", Role::Success),
+        Outcome::Discarded => ("discarded", Role::Warning),
+        Outcome::Failed { .. } => match action {
+            Some(DispatchAction::Discard) => ("discard failed", Role::Error),
+            Some(DispatchAction::Apply) | None => ("apply failed", Role::Error),
+        },
+        Outcome::Late { .. } => ("late", Role::Warning),
+        Outcome::Void => ("void", Role::Muted),
+        Outcome::Withdrawn => ("withdrawn", Role::Muted),
+    };
+    let who = match who {
+        Decider::Model => "a model",
+        Decider::Person => "a person",
+        Decider::Host => "the host",
+    };
+    let time = line.time.get(..19).unwrap_or(&line.time).replace('T', " ");
+    let mut head = Line::of(&format!("{time}  @{number}  "), Role::Muted);
+    head.add(word, role);
+    head.add(&format!(" by {who}  "), Role::Muted);
+    head.add(label, Role::Text);
+    let mut lines = vec![head];
+    if !reason.is_empty() {
+        lines.push(Line::of(&format!("    {reason}"), Role::Muted));
+    }
+    if let Outcome::Failed { message } = outcome {
+        lines.push(Line::of(
+            &format!("    {}", message.lines().next().unwrap_or_default()),
+            Role::Error,
+        ));
+    }
+    lines
+}
