@@ -1,0 +1,115 @@
+//! E1, E2, Q5: what survives a transition of the session, and sessions side by side.
+
+use xd_protocol::{Confirm, Selection, Verdict};
+use xd_resolve::ActionState;
+use xd_session::{Boundary, DirectiveOptions, RejectReason, Session, ToolChoice};
+
+use crate::scene::{Heard, confirm, confirm_as, detour, heard, look, n, stage, stage_many, turn};
+
+const VOIDING: [Boundary; 7] = [
+    Boundary::New,
+    Boundary::Switch,
+    Boundary::Branch,
+    Boundary::Fork,
+    Boundary::Navigate,
+    Boundary::Rewind,
+    Boundary::Clear,
+];
+const KEEPING: [Boundary; 4] =
+    [Boundary::Move, Boundary::Compaction, Boundary::ModelChange, Boundary::Cancelled];
+
+#[test]
+fn e1_what_voids_and_what_keeps() {
+    for boundary in VOIDING {
+        // Invariant S1: with what was pending the requirement is gone.
+        let session = Session::new();
+        stage_many(&session, 2);
+        assert!(boundary.voids());
+        assert_eq!(session.boundary(boundary), [n(2), n(1)], "{boundary:?}");
+        assert!(turn(&session, &[]).0.requirement.is_none());
+        let one = Confirm { verdict: Verdict::Apply, selection: Selection::Numbered(n(1)) };
+        let answer = confirm_as(&session, one, "Why.").joined();
+        assert_eq!(answer, "Staged action @1 is void: its session has ended. Nothing was done.");
+        assert_eq!(stage(&session), n(3), "numbers go on");
+    }
+    for boundary in KEEPING {
+        let session = Session::new();
+        let number = stage(&session);
+        assert!(!boundary.voids());
+        assert_eq!(session.boundary(boundary), [], "{boundary:?}");
+        assert_eq!(session.actions().get(number).unwrap().1, ActionState::Pending);
+        assert!(turn(&session, &[]).0.requirement.is_some());
+    }
+}
+
+#[test]
+fn g3_after_compaction_the_reminder_is_due_again() {
+    // Invariant S4
+    let session = Session::new();
+    stage(&session);
+    assert!(turn(&session, &[look()]).0.reminder.is_some());
+    for (boundary, again) in
+        [(Boundary::Move, false), (Boundary::ModelChange, false), (Boundary::Compaction, true)]
+    {
+        session.boundary(boundary);
+        assert_eq!(turn(&session, &[look()]).0.reminder.is_some(), again, "{boundary:?}");
+    }
+}
+
+#[test]
+fn q5_a_boundary_rejects_the_directive_in_flight_as_cleared() {
+    let list = Heard::default();
+    let note = list.clone();
+    let session = Session::new();
+    let options =
+        DirectiveOptions::new().on_rejected(std::sync::Arc::new(move |reason: RejectReason| {
+            note.lock().unwrap().push(format!("{reason:?}"));
+            xd_session::OnRejected::Requeue
+        }));
+    session.with_queue(|queue| {
+        queue.push_sequence(vec![ToolChoice::Required, ToolChoice::None], options);
+    });
+    session.next_turn(&crate::scene::request());
+    session.boundary(Boundary::Switch);
+    assert_eq!(heard(&list), ["Cleared"]);
+    assert_eq!(turn(&session, &[]).0.tool_choice, ToolChoice::Auto);
+}
+
+#[test]
+fn q5_clear_pending_leaves_hard_directives_alone() {
+    let session = Session::new();
+    stage_many(&session, 2);
+    session.with_queue(|queue| {
+        queue.push_once(ToolChoice::Required, DirectiveOptions::new());
+    });
+    assert_eq!(session.clear_pending(), [n(2), n(1)]);
+    assert!(!session.actions().has_pending());
+    assert_eq!(turn(&session, &[]).0.tool_choice, ToolChoice::Required);
+}
+
+#[test]
+fn e2_case_117_sessions_do_not_see_each_other() {
+    let (one, other) = (Session::new(), Session::new());
+    let number = stage(&one);
+    assert!(turn(&other, &[detour()]).0.requirement.is_none());
+    assert!(confirm(&other, Verdict::Apply, "Why.").joined().starts_with("No pending action"));
+    assert_eq!(other.boundary(Boundary::New), []);
+    other.plan().enter();
+    drop(other);
+    assert_eq!(one.actions().get(number).unwrap().1, ActionState::Pending);
+    assert!(!confirm(&one, Verdict::Apply, "Why.").is_error);
+}
+
+#[test]
+fn case_129_each_of_several_is_asked_for_and_resolved_by_its_own_turn() {
+    let session = Session::new();
+    stage_many(&session, 5);
+    let mut asked = Vec::new();
+    while let Some(requirement) =
+        turn(&session, &[crate::scene::write("xd://resolve")]).0.requirement
+    {
+        asked.push(requirement.number.get());
+        confirm(&session, Verdict::Apply, "Yes.");
+    }
+    assert_eq!(asked, [5, 4, 3, 2, 1]);
+}

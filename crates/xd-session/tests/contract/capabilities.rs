@@ -1,0 +1,173 @@
+//! G9, Q6: what providers allow, for soft and for hard choices.
+
+use proptest::prelude::*;
+use xd_session::{DirectiveOptions, Forcing, Session, Thinking, ToolChoice, TurnRequest};
+
+use crate::scene::{detour, request, stage, stage_many, tier, write};
+
+const FORCINGS: [Forcing; 5] = [
+    Forcing::Named,
+    Forcing::NamedUnlessThinking,
+    Forcing::SomeTool,
+    Forcing::AutoOnly,
+    Forcing::Unknown,
+];
+
+fn named(tool: &str) -> ToolChoice {
+    ToolChoice::Named(tool.to_owned())
+}
+
+/// Whether a provider would refuse a request with this choice. Written down apart from the code.
+fn refuses(forcing: Forcing, thinking: Thinking, choice: &ToolChoice) -> bool {
+    match (choice, forcing, thinking) {
+        (ToolChoice::Auto | ToolChoice::None, _, _) => false,
+        (_, Forcing::Named, _) => false,
+        (_, Forcing::NamedUnlessThinking, thinking) => thinking == Thinking::On,
+        (choice, Forcing::SomeTool, _) => *choice != ToolChoice::Required,
+        (_, Forcing::AutoOnly | Forcing::Unknown, _) => true,
+    }
+}
+
+#[test]
+fn g9_case_065_every_capability_is_decided_and_unknown_is_not_forceable() {
+    use Thinking::{Off, On};
+    for (forcing, thinking, expect) in [
+        (Forcing::Named, Off, Some(named("write"))),
+        (Forcing::Named, On, Some(named("write"))),
+        (Forcing::NamedUnlessThinking, Off, Some(named("write"))),
+        (Forcing::NamedUnlessThinking, On, None),
+        (Forcing::SomeTool, Off, Some(ToolChoice::Required)),
+        (Forcing::SomeTool, On, Some(ToolChoice::Required)),
+        (Forcing::AutoOnly, Off, None),
+        (Forcing::AutoOnly, On, None),
+        (Forcing::Unknown, Off, None),
+        (Forcing::Unknown, On, None),
+    ] {
+        assert_eq!(forcing.choice_for("write", thinking), expect, "{forcing:?} {thinking:?}");
+        assert_eq!(forcing.allowed(named("write"), thinking), expect);
+    }
+    assert_eq!(Forcing::default(), Forcing::Unknown);
+}
+
+#[test]
+fn g9_case_059_no_choice_is_sent_that_the_provider_refuses() {
+    // Invariant S5, for every pair of wish and provider.
+    let choices = [ToolChoice::Auto, ToolChoice::None, ToolChoice::Required, named("write")];
+    for forcing in FORCINGS {
+        for thinking in [Thinking::On, Thinking::Off] {
+            for choice in choices.clone() {
+                let allowed = forcing.allowed(choice.clone(), thinking);
+                if let Some(allowed) = &allowed {
+                    assert!(!refuses(forcing, thinking, allowed), "{forcing:?} {choice:?}");
+                }
+                if !refuses(forcing, thinking, &choice) {
+                    assert_eq!(allowed, Some(choice), "{forcing:?}");
+                }
+            }
+        }
+    }
+}
+
+/// The plan of the turn after a detour.
+fn forced_turn(forcing: Forcing, thinking: Thinking) -> xd_session::TurnPlan {
+    let session = Session::new();
+    stage(&session);
+    let request = TurnRequest { forcing, thinking, ..request() };
+    session.next_turn(&request);
+    session.judge(xd_session::TurnEnd::Complete, &[detour()], tier);
+    session.next_turn(&request)
+}
+
+#[test]
+fn g9_case_063_where_no_name_can_be_forced_the_plan_says_what_it_does_instead() {
+    // Invariant S5
+    let plan = forced_turn(Forcing::SomeTool, Thinking::Off);
+    assert_eq!((plan.tool_choice.clone(), plan.forces()), (ToolChoice::Required, false));
+    for (forcing, thinking) in [
+        (Forcing::NamedUnlessThinking, Thinking::On),
+        (Forcing::AutoOnly, Thinking::Off),
+        (Forcing::Unknown, Thinking::Off),
+    ] {
+        let plan = forced_turn(forcing, thinking);
+        assert_eq!(plan.tool_choice, ToolChoice::Auto, "{forcing:?}");
+        assert!(plan.forcing_unavailable && plan.requirement.is_some() && !plan.forces());
+    }
+    let plan = forced_turn(Forcing::Named, Thinking::On);
+    assert!(plan.forces() && !plan.forcing_unavailable);
+}
+
+#[test]
+fn g9_where_nothing_can_be_forced_the_same_budget_holds() {
+    // Invariant S2
+    let session = Session::new();
+    let number = stage(&session);
+    let request = TurnRequest { forcing: Forcing::AutoOnly, ..request() };
+    let parked = (0..9).find_map(|_| {
+        let plan = session.next_turn(&request);
+        session.judge(xd_session::TurnEnd::Complete, &[detour()], tier);
+        plan.parked
+    });
+    assert_eq!(parked, Some(number));
+}
+
+#[test]
+fn g9_a_hard_choice_that_cannot_be_forced_is_said_and_not_sent() {
+    // Invariant S5, case 59
+    let session = Session::new();
+    session.with_queue(|queue| queue.user_force("grep"));
+    let thinks =
+        TurnRequest { forcing: Forcing::NamedUnlessThinking, thinking: Thinking::On, ..request() };
+    let plan = session.next_turn(&thinks);
+    assert_eq!((plan.tool_choice, plan.forcing_unavailable), (ToolChoice::Auto, true));
+    session.judge(xd_session::TurnEnd::Complete, &[], tier);
+    session.turn_ended();
+    let plan = session.next_turn(&thinks);
+    assert_eq!((plan.tool_choice, plan.forcing_unavailable), (ToolChoice::None, false));
+}
+
+fn choice() -> impl Strategy<Value = ToolChoice> {
+    prop_oneof![
+        Just(ToolChoice::Auto),
+        Just(ToolChoice::None),
+        Just(ToolChoice::Required),
+        prop::sample::select(vec!["read", "write", "gone"]).prop_map(named),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 500, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn g11_case_061_a_forced_name_is_among_the_tools_and_allowed(
+        pushed in prop::collection::vec(choice(), 0..6),
+        turns in prop::collection::vec(
+            (
+                prop::sample::subsequence(vec!["read", "grep", "write"], 0..=3),
+                prop::sample::select(FORCINGS.to_vec()),
+                prop::sample::select(vec![Thinking::On, Thinking::Off]),
+                prop::sample::select(vec![ToolChoice::Auto, ToolChoice::None]),
+                0..3_usize,
+            ),
+            0..12,
+        ),
+        staged in 0..3_usize,
+    ) {
+        // Invariant S5: whatever was pushed and staged.
+        let session = Session::new();
+        stage_many(&session, staged);
+        session.with_queue(|queue| queue.push_sequence(pushed, DirectiveOptions::new()));
+        for (tools, forcing, thinking, static_choice, calls) in turns {
+            let mut request = TurnRequest::with_tools(tools.clone());
+            (request.forcing, request.thinking, request.static_choice) = (forcing, thinking, static_choice);
+            let plan = session.next_turn(&request);
+            if let ToolChoice::Named(tool) = &plan.tool_choice {
+                prop_assert!(tools.contains(&tool.as_str()), "{} of {:?}", tool, tools);
+            }
+            prop_assert!(!refuses(forcing, thinking, &plan.tool_choice), "{:?} {:?}", forcing, plan.tool_choice);
+            prop_assert!(plan.parked.is_none() || plan.requirement.is_none());
+            let calls = [vec![], vec![detour()], vec![write("xd://resolve@9")]][calls].clone();
+            session.judge(xd_session::TurnEnd::Complete, &calls, tier);
+            session.turn_ended();
+        }
+    }
+}

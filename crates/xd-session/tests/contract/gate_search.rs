@@ -1,0 +1,195 @@
+//! The gate over all behaviours and over random ones: what a head costs is bounded.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+
+use proptest::prelude::*;
+use xd_protocol::StageNumber;
+use xd_session::{Budget, CallKind, Gate, Judgement, Opening, TurnEnd};
+
+use crate::scene::n;
+
+const ENDS: [TurnEnd; 4] =
+    [TurnEnd::Complete, TurnEnd::Truncated, TurnEnd::Aborted, TurnEnd::Failed];
+
+/// All that calls of a turn can be to the gate.
+const BATCHES: [&[CallKind]; 7] = [
+    &[],
+    &[CallKind::Confirm],
+    &[CallKind::Look],
+    &[CallKind::Detour],
+    &[CallKind::Confirm, CallKind::Look],
+    &[CallKind::Confirm, CallKind::Detour],
+    &[CallKind::Look, CallKind::Detour],
+];
+
+#[test]
+fn g7_every_behaviour_whatever_ends_within_the_budget() {
+    // Invariant S2: a search over all reachable states, one layer a turn that counts.
+    let mut layer = HashSet::from([Gate::new()]);
+    for turns in 0..=8 {
+        let mut next = HashSet::new();
+        for gate in &layer {
+            for calls in BATCHES {
+                for end in ENDS {
+                    let mut gate = gate.clone();
+                    let Opening::Armed { .. } = gate.open(Some(n(1))) else { continue };
+                    assert!(turns < 8, "a ninth turn was asked for");
+                    let before = gate.clone();
+                    if gate.judge(end, calls) == Judgement::Void {
+                        // Invariant S2 does not count it, so it must change nothing else either.
+                        let mut again = gate.clone();
+                        again.open(Some(n(1)));
+                        assert_eq!(again, before);
+                    } else {
+                        next.insert(gate);
+                    }
+                }
+            }
+        }
+        layer = next;
+    }
+    assert!(layer.is_empty());
+}
+
+#[derive(Debug, Clone)]
+enum Fact {
+    Turn { head: Option<u64>, end: TurnEnd, calls: Vec<CallKind>, judged: bool },
+    ApplyFailed(u64),
+    Prompt,
+    Boundary,
+    Compacted,
+}
+
+fn fact() -> impl Strategy<Value = Fact> {
+    let kinds = vec![CallKind::Confirm, CallKind::Look, CallKind::Detour];
+    let calls = prop::collection::vec(prop::sample::select(kinds), 0..4);
+    let end = prop_oneof![6 => Just(TurnEnd::Complete), 1 => prop::sample::select(ENDS.to_vec())];
+    let head = prop_oneof![6 => Just(Some(1)), 3 => (1..4_u64).prop_map(Some), 1 => Just(None)];
+    prop_oneof![
+        40 => (head, end, calls, prop::bool::weighted(0.95))
+            .prop_map(|(head, end, calls, judged)| Fact::Turn { head, end, calls, judged }),
+        1 => (1..4_u64).prop_map(Fact::ApplyFailed),
+        1 => Just(Fact::Prompt),
+        1 => Just(Fact::Boundary),
+        1 => Just(Fact::Compacted),
+    ]
+}
+
+/// What was spent on a head since the prompt began, counted from outside.
+#[derive(Debug, Default)]
+struct Spent {
+    turns: u8,
+    forced: u8,
+    reads: u8,
+    last_complied: bool,
+    judged_any: bool,
+    rests: bool,
+}
+
+fn run(budget: Budget, facts: &[Fact]) -> Result<(), TestCaseError> {
+    let mut gate = Gate::with_budget(budget);
+    let mut spent: BTreeMap<StageNumber, Spent> = BTreeMap::new();
+    let mut reminded = BTreeSet::new();
+    for fact in facts {
+        match fact {
+            Fact::Prompt => {
+                gate.prompt_began();
+                spent.clear();
+            }
+            Fact::Boundary => {
+                gate.boundary();
+                spent.clear();
+                reminded.clear();
+            }
+            Fact::Compacted => {
+                gate.history_compacted();
+                reminded.clear();
+            }
+            Fact::ApplyFailed(head) => {
+                gate.apply_failed(n(*head));
+                spent.entry(n(*head)).or_default().rests = true;
+            }
+            Fact::Turn { head, end, calls, judged } => {
+                let opening = gate.open(head.map(n));
+                let armed = match opening {
+                    Opening::Off => {
+                        // Invariant S1: off where nothing is pending, or it was lifted or parked.
+                        let rests = |head| spent.get(&n(head)).is_some_and(|it| it.rests);
+                        prop_assert!(head.is_none_or(rests));
+                        None
+                    }
+                    Opening::Parked(number) => {
+                        prop_assert_eq!(Some(number), head.map(n));
+                        let it = spent.entry(number).or_default();
+                        prop_assert!(!it.rests);
+                        it.rests = true;
+                        prop_assert!(gate.is_parked(number));
+                        None
+                    }
+                    Opening::Armed { head: number, remind, force } => {
+                        prop_assert_eq!(Some(number), head.map(n));
+                        // Invariant S4: at most once.
+                        prop_assert_eq!(remind, reminded.insert(number));
+                        let it = spent.entry(number).or_default();
+                        prop_assert!(!it.rests);
+                        // Invariant S3: forced only right after a turn that did not comply.
+                        prop_assert!(!force || (it.judged_any && !it.last_complied));
+                        // Invariant S2: there is budget for the turn that was asked for.
+                        prop_assert!(it.turns < budget.turns);
+                        prop_assert!(!force || it.forced < budget.forced);
+                        Some((number, force))
+                    }
+                };
+                if !judged {
+                    continue;
+                }
+                let judgement = gate.judge(*end, calls);
+                let void = matches!(end, TurnEnd::Aborted | TurnEnd::Failed);
+                let Some((number, force)) = armed else {
+                    prop_assert_eq!(
+                        judgement,
+                        if void { Judgement::Void } else { Judgement::Free }
+                    );
+                    continue;
+                };
+                if void {
+                    prop_assert_eq!(judgement, Judgement::Void);
+                    continue;
+                }
+                let it = spent.entry(number).or_default();
+                it.turns += 1;
+                it.forced += u8::from(force);
+                let looks = calls.contains(&CallKind::Look);
+                let complies = !calls.is_empty()
+                    && *end == TurnEnd::Complete
+                    && !calls.contains(&CallKind::Detour)
+                    && (!looks || it.reads < budget.reads);
+                it.reads += u8::from(complies && looks);
+                (it.last_complied, it.judged_any) = (complies, true);
+                let expect = match (calls.is_empty(), complies) {
+                    (true, _) => Judgement::NoCall,
+                    (false, true) => Judgement::Run,
+                    (false, false) => Judgement::Skip,
+                };
+                prop_assert_eq!(judgement, expect);
+                prop_assert!(it.turns <= budget.turns && it.forced <= budget.forced);
+                prop_assert!(it.reads <= budget.reads);
+            }
+        }
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 500, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn invariants_s1_s2_s3_s4_over_random_facts(
+        budget in (0..10_u8, 0..5_u8, 0..7_u8),
+        facts in prop::collection::vec(fact(), 0..80),
+    ) {
+        let (turns, forced, reads) = budget;
+        run(Budget { turns, forced, reads }, &facts)?;
+        run(Budget::default(), &facts)?;
+    }
+}
