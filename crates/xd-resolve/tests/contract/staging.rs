@@ -1,8 +1,15 @@
 //! S1–S5: one entry, numbers, call order, the notice.
 
-use std::{sync::Arc, thread};
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering::SeqCst},
+    },
+    thread,
+};
 
 use serde_json::json;
+use xd_changeset::{Change, ChangeSet, Content, FileKind, RelPath};
 use xd_protocol::Verdict;
 use xd_resolve::{
     ActionStore, BoxFuture, CallOrder, CallSlot, Stack, StageError, StageRequest, StagingSession,
@@ -189,6 +196,45 @@ fn s3_a_call_that_is_dropped_while_it_waits_holds_nobody_up() {
 }
 
 #[test]
+fn s3_a_call_that_ended_early_lets_the_later_ones_stage() {
+    let store = Arc::new(ActionStore::new());
+    let mut slots = CallOrder::slots(2);
+    let (second, first) = (slots.pop().unwrap(), slots.pop().unwrap());
+    let mut later: BoxFuture<'_, ()> =
+        Box::pin(call(Call { store: Arc::clone(&store), slot: second }, 1, Doing::Stages, 0));
+    assert!(crate::polling::poll_once(&mut later).is_pending());
+    first.end();
+    first.end();
+    assert!(crate::polling::poll_once(&mut later).is_ready());
+    assert_eq!(pending(&store), [1]);
+    drop(first);
+}
+
+#[test]
+fn s1_w5_the_whole_preview_is_the_producers_else_the_diff_else_the_label() {
+    let store = Arc::new(ActionStore::new());
+    let preview = |request| store.stage(request).unwrap().action().preview();
+    assert_eq!(preview(request("a").preview("- a\n+ b")), "- a\n+ b");
+    assert_eq!(preview(request("a")), "a");
+    let create = Change::Create {
+        path: RelPath::new("new.txt").unwrap(),
+        kind: FileKind::File,
+        after: Content::new("one\n"),
+        mode: 0o644,
+    };
+    let set = Arc::new(ChangeSet::new(vec![create]).unwrap());
+    assert_eq!(preview(request("a").change_set(set.clone())), set.unified(3));
+    assert_eq!(preview(request("a").change_set(set).preview("own")), "own");
+    // Asked for each time, not kept.
+    let asked = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&asked);
+    let source = move || format!("asked {}", count.fetch_add(1, SeqCst) + 1);
+    let staged = store.stage(request("a").preview_from(source)).unwrap();
+    assert_eq!(asked.load(SeqCst), 0);
+    assert_eq!([staged.action().preview(), staged.action().preview()], ["asked 1", "asked 2"]);
+}
+
+#[test]
 fn s4_the_result_of_a_staged_preview() {
     let store = Arc::new(ActionStore::new());
     let first = store.stage(request("a")).unwrap();
@@ -201,6 +247,7 @@ fn s4_the_result_of_a_staged_preview() {
         ]
     );
     assert!(!result.is_error);
+    assert_eq!(result.details, Some(json!({ "number": 1, "label": "a" })));
 
     let second = store.stage(request("b")).unwrap();
     let notice = second.notice();
