@@ -3,17 +3,19 @@
 //! Layer: outside the house. It uses no crate of the workspace and none of
 //! the workspace uses it, so that it still builds while they do not.
 //! It may read every tracked file and run `git` and `cargo`; it writes
-//! `docs/CONFORMANCE.md` and nothing else, and never touches the network.
+//! `docs/CONFORMANCE.md` and `README.md` and nothing else, and never touches the network.
 //!
 //! # The checks
 //!
 //! | command | asks |
 //! |---|---|
-//! | `cargo run -p xtask -- layers` | does every crate use only what its layer allows? |
-//! | `cargo run -p xtask -- tidy` | are files, names, numbers and folders as the house wants them? |
-//! | `cargo run -p xtask -- conformance` | writes which tests cover which statement and case |
-//! | `cargo run -p xtask -- conformance --check` | is that file current, and is every required statement covered? |
-//! | `cargo run -p xtask -- ci` | runs `.ci/run`, the whole gate |
+//! | `cargo xtask layers` | does every crate use only what its layer allows? |
+//! | `cargo xtask tidy` | are files, names, numbers and folders as the house wants them? |
+//! | `cargo xtask conformance` | writes which tests cover which statement and case |
+//! | `cargo xtask conformance --check` | is that file current, and is every required statement covered? |
+//! | `cargo xtask readme` | puts the demonstration's transcript into the README |
+//! | `cargo xtask readme --check` | is it what the demonstration prints? |
+//! | `cargo xtask ci` | runs `.ci/run`, the whole gate |
 //!
 //! Each check is also a test of this crate (`tests/repository.rs`), so that
 //! `cargo test --workspace` is the whole gate but for formatting and lints.
@@ -64,6 +66,8 @@ pub mod purity;
 pub mod tidy;
 
 pub mod conformance;
+
+pub mod readme;
 
 pub use finding::Finding;
 pub use tree::{Tree, TreeError};

@@ -1,4 +1,4 @@
-//! The command line of the checks: `cargo run -p xtask -- <check>`.
+//! The command line of the checks: `cargo xtask <check>`.
 //!
 //! Exit status 0 where all is well, 1 where something was found, 2 where the
 //! check could not be made.
@@ -14,15 +14,17 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::time::Instant;
 
-use xtask::{Finding, Tree, conformance, finding, layers, numbered, test_index, tidy};
+use xtask::{Finding, Tree, conformance, finding, layers, numbered, readme, test_index, tidy};
 
 const USAGE: &str = "\
-usage: cargo run -p xtask -- <check>
+usage: cargo xtask <check>
 
   layers               every crate uses only what its layer allows
   tidy                 files, names, numbers and folders are as the house wants them
   conformance          write docs/CONFORMANCE.md
   conformance --check  it is current, and every required statement has a test
+  readme               put the demonstration's transcript into README.md
+  readme --check       it is what the demonstration prints
   ci                   run .ci/run, the whole gate";
 
 fn main() -> ExitCode {
@@ -30,7 +32,9 @@ fn main() -> ExitCode {
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let outcome = match arguments[..] {
         ["layers" | "tidy" | "conformance", "--check"] | ["layers" | "tidy"] => check(arguments[0]),
+        ["readme", "--check"] => check("readme"),
         ["conformance"] => write_conformance(),
+        ["readme"] => write_readme(),
         ["ci"] => gate(),
         ["--help" | "-h" | "help"] => {
             println!("{USAGE}");
@@ -57,6 +61,7 @@ fn check(name: &str) -> Result<ExitCode, String> {
     let findings: Vec<Finding> = match name {
         "layers" => layers::check(&root, &tree),
         "tidy" => tidy::check(&root, &tree),
+        "readme" => readme::check(&root, tree.text(readme::DOCUMENT).unwrap_or_default()),
         _ => conformance::check(&tree),
     };
     if findings.is_empty() {
@@ -76,6 +81,17 @@ fn write_conformance() -> Result<ExitCode, String> {
     fs::write(root.join(conformance::DOCUMENT), conformance::document(&lists, &index))
         .map_err(|error| format!("cannot write {}: {error}", conformance::DOCUMENT))?;
     println!("wrote {}", conformance::DOCUMENT);
+    Ok(ExitCode::SUCCESS)
+}
+
+fn write_readme() -> Result<ExitCode, String> {
+    let path = root().join(readme::DOCUMENT);
+    let text = fs::read_to_string(&path)
+        .map_err(|error| format!("cannot read {}: {error}", readme::DOCUMENT))?;
+    let written = readme::document(&root(), &text)?;
+    fs::write(&path, written)
+        .map_err(|error| format!("cannot write {}: {error}", readme::DOCUMENT))?;
+    println!("wrote {}", readme::DOCUMENT);
     Ok(ExitCode::SUCCESS)
 }
 

@@ -22,7 +22,7 @@ pub const TOP_LEVEL: [&str; 12] = [
 ];
 
 /// What the top level may hold besides.
-pub const TOP_LEVEL_OPTIONAL: [&str; 1] = ["rustfmt.toml"];
+pub const TOP_LEVEL_OPTIONAL: [&str; 2] = [".cargo", "rustfmt.toml"];
 
 /// Where the gate stands.
 pub const GATE: &str = ".ci/run";
