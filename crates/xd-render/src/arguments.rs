@@ -31,6 +31,7 @@ pub struct Arguments {
     decoder: TextDecoder,
     key: String,
     steps: u64,
+    events: u64,
 }
 
 /// One top-level field as far as it has arrived.
@@ -154,6 +155,11 @@ impl Arguments {
         self.steps
     }
 
+    /// How many values have begun or ended. While this stays the same, one text has grown at most.
+    pub(crate) fn events(&self) -> u64 {
+        self.events
+    }
+
     fn step(&mut self, byte: u8) {
         let blank = matches!(byte, b' ' | b'\t' | b'\n' | b'\r');
         match self.state {
@@ -184,6 +190,7 @@ impl Arguments {
                 let stored = &mut self.fields[field];
                 if self.decoder.push(byte, &mut stored.text) {
                     stored.complete = true;
+                    self.events += 1;
                     self.state = State::AfterValue;
                 }
             }
@@ -218,6 +225,7 @@ impl Arguments {
 
     /// A place for the value of the current key.
     fn store(&mut self, is_string: bool) -> usize {
+        self.events += 1;
         if let Some(at) = self.index.get(&self.key) {
             let stored = &mut self.fields[*at];
             stored.text.clear();
@@ -257,6 +265,7 @@ impl Arguments {
                 b',' | b'}' | b' ' | b'\t' | b'\n' | b'\r' if depth == 0 => {
                     self.decoder.settle(&mut stored.text);
                     stored.complete = true;
+                    self.events += 1;
                     self.state = State::AfterValue;
                     self.step(byte);
                     return;
@@ -267,6 +276,7 @@ impl Arguments {
                         self.decoder.raw(byte, &mut stored.text);
                         self.decoder.settle(&mut stored.text);
                         stored.complete = true;
+                        self.events += 1;
                         self.state = State::AfterValue;
                         return;
                     }

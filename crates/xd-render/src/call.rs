@@ -7,10 +7,12 @@ use xd_resolve::ToolCall;
 
 use crate::arguments::{Arguments, Field, Shape};
 use crate::cells::Cells;
+use crate::clean::clean_line;
 use crate::head::Head;
 use crate::icon;
+use crate::link::Link;
 use crate::options::Options;
-use crate::style::{Line, Role, Style};
+use crate::style::{Line, Role, Span, Style};
 
 /// The columns of a body's first line (`CONTRACT V1`).
 const BODY_COLUMNS: usize = 72;
@@ -55,7 +57,11 @@ pub enum Phase {
 #[derive(Debug, Clone)]
 pub struct CallView {
     name: String,
+    /// What the name alone makes of the call.
+    named: Named,
     arguments: Arguments,
+    /// The events of the arguments that have been looked at.
+    events: u64,
     phase: Phase,
     kind: Option<Kind>,
     /// The end of the white space in front of the path.
@@ -65,7 +71,9 @@ pub struct CallView {
     path_is_decided: bool,
     path: Head,
     body: Head,
-    summary: Summary,
+    /// The argument that the body is taken from.
+    body_key: Option<&'static str>,
+    summary: String,
     drawn: Option<(Options, Vec<Line>)>,
 }
 
@@ -85,21 +93,35 @@ pub(crate) enum Kind {
     Tool,
 }
 
-/// Completed arguments in one line, for tools without a drawing of their own.
-#[derive(Debug, Clone, Default)]
-struct Summary {
-    text: String,
-    fields: usize,
-    repeats: u32,
+/// What a call's name alone says.
+#[derive(Debug, Clone, Copy)]
+enum Named {
+    /// All there is to know.
+    Kind(Kind),
+    /// A `write`: its path decides.
+    ByPath,
+    /// The hidden `resolve` tool: its action decides.
+    ByAction,
 }
 
 impl CallView {
     /// A call of the tool `name`, nothing of whose arguments has arrived.
     #[must_use]
     pub fn new(name: impl Into<String>) -> Self {
+        let name = name.into();
+        let named = match xd_protocol::parse_xd_url(&name) {
+            Some(Target::Device(device)) => Named::Kind(kind_of(device)),
+            Some(Target::Root) | None => match name.as_str() {
+                WRITE_TOOL => Named::ByPath,
+                "resolve" => Named::ByAction,
+                _ => Named::Kind(Kind::Tool),
+            },
+        };
         let mut view = Self {
-            name: name.into(),
+            name,
+            named,
             arguments: Arguments::new(),
+            events: 0,
             phase: Phase::Streaming,
             kind: None,
             path_start: 0,
@@ -107,7 +129,8 @@ impl CallView {
             path_is_decided: false,
             path: Head::new(PATH_COLUMNS),
             body: Head::new(BODY_COLUMNS),
-            summary: Summary::default(),
+            body_key: None,
+            summary: String::new(),
             drawn: None,
         };
         view.refresh();
@@ -126,6 +149,11 @@ impl CallView {
     /// Takes the next bytes of the arguments. True where what is drawn has changed.
     pub fn push(&mut self, bytes: &[u8]) -> bool {
         self.arguments.push(bytes);
+        // The usual case by far: a long text grows whose drawn part stands already.
+        if self.events == self.arguments.events() && self.is_settled() {
+            return false;
+        }
+        self.events = self.arguments.events();
         self.refresh()
     }
 
@@ -166,7 +194,7 @@ impl CallView {
 
     /// The title and what stands beside it, without an icon. A path is cut at its start to fit in
     /// `room` cells.
-    pub(crate) fn headline(&self, kind: Kind, room: usize, cells: &Cells) -> Line {
+    pub(crate) fn headline(&self, kind: Kind, room: usize, options: &Options) -> Line {
         let mut line = Line::new();
         let title = Style::new(Role::Title);
         match kind {
@@ -176,8 +204,8 @@ impl CallView {
             Kind::Device => line.add(&unmistakable("xd://", self.device_name()), title),
             Kind::File => {
                 line.add("Write ", title);
-                let path = cells.cut_start(self.path.text(), room.saturating_sub(6));
-                line.add(&path, Role::Path);
+                let path = options.cells.cut_start(self.path.text(), room.saturating_sub(6));
+                line.push(Span::new(&path, Role::Path).linked(self.path_link(options)));
             }
             Kind::Refused => {
                 line.add("Write ", title);
@@ -185,9 +213,9 @@ impl CallView {
             }
             Kind::Tool => {
                 line.add(&unmistakable("tool ", &self.name), title);
-                if !self.summary.text.is_empty() {
+                if !self.summary.is_empty() {
                     line.add(" ", Role::Text);
-                    line.add(&self.summary.text, Role::Muted);
+                    line.add(&self.summary, Role::Muted);
                 }
             }
         }
@@ -205,7 +233,7 @@ impl CallView {
             Phase::Running => " · running",
         };
         let room = width.saturating_sub(first.width(cells) + cells.width(phase));
-        first.extend(self.headline(kind, room, cells));
+        first.extend(self.headline(kind, room, options));
         first.add(phase, Role::Muted);
         let mut lines = vec![first.cut(width, cells)];
         if !self.body.text().is_empty() {
@@ -243,10 +271,19 @@ impl CallView {
         self.kind = kind;
         changed |= match kind {
             Some(Kind::Resolve(_) | Kind::Reject(_) | Kind::Propose) => {
-                self.advance_body(&["content", "reason", "title"])
+                self.advance_body(match self.named {
+                    Named::Kind(_) => &["content", "reason"],
+                    Named::ByPath => &["content"],
+                    Named::ByAction => &["reason"],
+                })
             }
             Some(Kind::Device) => self.advance_body(&["content"]),
-            Some(Kind::Tool) => self.summary.advance(&self.arguments),
+            Some(Kind::Tool) => {
+                let summary = summary_of(&self.arguments);
+                let differs = summary != self.summary;
+                self.summary = summary;
+                differs
+            }
             Some(Kind::File | Kind::Refused) | None => false,
         };
         if changed {
@@ -257,13 +294,23 @@ impl CallView {
 
     /// The kind of the call, as far as it is certain, and whether the path that is drawn changed.
     fn decide(&mut self) -> (Option<Kind>, bool) {
-        if let Some(Target::Device(device)) = xd_protocol::parse_xd_url(&self.name) {
-            return (Some(kind_of(device)), false);
+        match self.named {
+            Named::Kind(kind) => (Some(kind), false),
+            Named::ByPath => self.decide_by_path(),
+            Named::ByAction => (self.decide_by_action(), false),
         }
-        match self.name.as_str() {
-            WRITE_TOOL => self.decide_by_path(),
-            "resolve" => (self.decide_by_action(), false),
-            _ => (Some(Kind::Tool), false),
+    }
+
+    /// Whether a text that merely grows can change nothing that is drawn.
+    fn is_settled(&self) -> bool {
+        match self.kind {
+            None => false,
+            Some(Kind::Resolve(_) | Kind::Reject(_) | Kind::Propose | Kind::Device) => {
+                self.body.is_closed()
+            }
+            Some(Kind::File | Kind::Refused) => self.path_is_decided || self.path.is_closed(),
+            // A summary holds whole arguments only.
+            Some(Kind::Tool) => true,
         }
     }
 
@@ -312,7 +359,8 @@ impl CallView {
             Address::Path(_) | Address::Foreign(_) => Kind::Refused,
         };
         self.path_is_decided = path.complete;
-        (Some(kind), changed)
+        // A whole path gets its link, even where its text stays the same.
+        (Some(kind), changed || path.complete)
     }
 
     /// The hidden `resolve` tool (`CONTRACT D15`): certain once its action is whole.
@@ -330,9 +378,21 @@ impl CallView {
     }
 
     /// Follows the first of `keys` that the arguments have.
-    fn advance_body(&mut self, keys: &[&str]) -> bool {
-        let found = keys.iter().find_map(|key| self.arguments.field(key));
-        found.is_some_and(|Field { text, repeats, .. }| self.body.advance(text, repeats))
+    fn advance_body(&mut self, keys: &[&'static str]) -> bool {
+        let found = keys.iter().find_map(|key| Some((*key, self.arguments.field(key)?)));
+        let Some((key, Field { text, repeats, .. })) = found else { return false };
+        let other = self.body_key.is_some_and(|before| before != key);
+        self.body_key = Some(key);
+        if other {
+            self.body.restart();
+        }
+        self.body.advance(text, repeats) || other
+    }
+
+    /// The link to the file that is written, once its path is whole.
+    fn path_link(&self, options: &Options) -> Option<Link> {
+        let path = self.arguments.field("path").filter(|path| path.complete)?;
+        Link::file(&options.link_root.as_ref()?.join(path.text))
     }
 
     /// The name of the device that the call runs.
@@ -347,28 +407,24 @@ impl CallView {
     }
 }
 
-impl Summary {
-    fn advance(&mut self, arguments: &Arguments) -> bool {
-        let repeats = arguments.fields().take(self.fields).map(|field| field.repeats).sum();
-        let restarted = repeats != self.repeats;
-        if restarted {
-            *self = Self { repeats, ..Self::default() };
+/// Whole arguments in one line, for tools without a drawing of their own. Looks at a bounded part of
+/// them: as much as a line can show.
+fn summary_of(arguments: &Arguments) -> String {
+    let cells = Cells::default();
+    let mut summary = String::new();
+    let start = |text: &str| -> String {
+        let text = &text[..text.floor_char_boundary(4 * VALUE_COLUMNS)];
+        let first = text.trim_start().lines().next().unwrap_or("");
+        cells.cut(&clean_line(first), VALUE_COLUMNS).into_owned()
+    };
+    for field in arguments.fields().filter(|field| field.complete) {
+        if summary.len() > SUMMARY_BYTES {
+            break;
         }
-        let before = self.text.len();
-        let cells = Cells::default();
-        for field in arguments.fields().skip(self.fields) {
-            if !field.complete || self.text.len() > SUMMARY_BYTES {
-                break;
-            }
-            let first = field.text.trim_start().lines().next().unwrap_or("");
-            let value = cells.cut(first, VALUE_COLUMNS);
-            let gap = if self.text.is_empty() { "" } else { "  " };
-            self.text.push_str(&format!("{gap}{}={value}", cells.cut(field.name, VALUE_COLUMNS)));
-            self.fields += 1;
-            self.repeats += field.repeats;
-        }
-        restarted || self.text.len() != before
+        let gap = if summary.is_empty() { "" } else { "  " };
+        summary.push_str(&format!("{gap}{}={}", start(field.name), start(field.text)));
     }
+    summary
 }
 
 fn kind_of(device: Device<'_>) -> Kind {

@@ -130,7 +130,7 @@ pub fn result_card(call: &ToolCall, result: &ToolResult, options: &Options) -> V
     let mut first = Line::of(sign, role);
     first.add(" ", Role::Text);
     let room = width.saturating_sub(first.width(cells));
-    first.extend(view.headline(view.kind().unwrap_or(Kind::Tool), room, cells));
+    first.extend(view.headline(view.kind().unwrap_or(Kind::Tool), room, options));
     let mut lines = vec![first.cut(width, cells)];
 
     let text = result.joined();

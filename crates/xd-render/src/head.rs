@@ -36,8 +36,8 @@ impl Head {
     pub(crate) fn advance(&mut self, text: &str, repeats: u32) -> bool {
         let restarted = repeats != self.repeats;
         if restarted {
-            let steps = self.steps;
-            *self = Self { repeats, steps, ..Self::new(self.columns) };
+            self.restart();
+            self.repeats = repeats;
         }
         let before = self.raw.len();
         while !self.closed {
@@ -66,9 +66,19 @@ impl Head {
         restarted || self.raw.len() != before
     }
 
+    /// Forgets the text; another one is followed from its start.
+    pub(crate) fn restart(&mut self) {
+        *self = Self { steps: self.steps, ..Self::new(self.columns) };
+    }
+
     /// The head, clean, possibly somewhat wider than the limit.
     pub(crate) fn text(&self) -> &str {
         &self.clean
+    }
+
+    /// Whether no more of the text can change the head.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.closed
     }
 
     /// How often the key has begun anew in what was looked at.

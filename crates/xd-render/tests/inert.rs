@@ -115,7 +115,7 @@ fn hostile() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 96, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 40, ..ProptestConfig::default() })]
 
     #[test]
     fn n1_v4_nothing_foreign_reaches_the_terminal(text in hostile(), width in 1usize..120) {
@@ -153,7 +153,7 @@ fn case_111_every_control_character_is_shown_escaped() {
 #[test]
 fn case_111_hard_texts_in_every_field() {
     for text in fixture::HARD {
-        for width in [1, 2, 13, 80] {
+        for width in [1, 13, 80] {
             scan(text, width);
         }
     }

@@ -72,6 +72,20 @@ fn v1_a_file_write_shows_its_path_as_it_grows() {
 }
 
 #[test]
+fn v1_a_written_file_is_linked_once_its_path_is_whole() {
+    let options = Options::new(80).with_link_root("/work");
+    let mut view = CallView::new("write");
+    view.push(br#"{"path":"src/a b.rs"#);
+    let links = |view: &mut CallView| -> Vec<String> {
+        let spans = view.lines(&options).iter().flat_map(|line| line.spans());
+        spans.filter_map(|span| Some(span.link()?.uri().to_owned())).collect()
+    };
+    assert!(links(&mut view).is_empty());
+    view.push(b"\"");
+    assert_eq!(links(&mut view), ["file:///work/src/a%20b.rs"]);
+}
+
+#[test]
 fn v1_refused_addresses_are_shown_as_written() {
     for path in ["xd://a/b", "xdd://resolve", "xd:/resolve", "xd://"] {
         let source = json!({ "path": path, "content": "x" }).to_string();
@@ -121,6 +135,12 @@ fn v5_the_hidden_resolve_tool_draws_the_same() {
 fn u11_v1_a_call_named_by_an_address_draws_as_that_device() {
     assert_eq!(last("xd://reject@2", r#"{"content":"No."}"#, 80), "◌ Reject @2\n  No.\n");
     assert_eq!(last("xd://format_table", "{}", 80), "◌ format_table\n");
+}
+
+#[test]
+fn v1_a_body_that_moves_to_another_argument_starts_again() {
+    let source = r#"{"reason":"a long reason that came first","content":"x"}"#;
+    assert_eq!(last("xd://reject", source, 80), "◌ Reject\n  x\n");
 }
 
 #[test]
@@ -258,6 +278,39 @@ proptest! {
         view.set_phase(Phase::Queued);
         let mut whole = CallView::of(&call);
         prop_assert_eq!(view.lines(&options), whole.lines(&options));
+    }
+
+    // So it does for any name and any fields in any order, repeated keys and rubbish included.
+    #[test]
+    fn v1_case_099_case_105_any_arguments_draw_the_same_in_pieces(
+        name in "(write|resolve|xd://reject|xd://tool|search)",
+        fields in proptest::collection::vec(
+            (
+                "(path|content|reason|action|other)",
+                "(\"(xd://resolve|xd://t|a\\.rs|apply|discard|[a-z ]{0,90}|\\\\n)\"|7|\\[1\\]|\\{\"k\":2\\}|x)",
+            ),
+            0..7,
+        ),
+        cut in 0usize..400,
+        chunk in 1usize..20,
+    ) {
+        let body: Vec<_> =
+            fields.iter().map(|(key, value)| format!("\"{key}\":{value}")).collect();
+        let source = format!("{{{}}}", body.join(","));
+        let source = &source[..cut.min(source.len())];
+        let options = Options::new(100);
+        let mut pieces = CallView::new(name.clone());
+        for bytes in source.as_bytes().chunks(chunk) {
+            let before = pieces.lines(&options).to_vec();
+            let changed = pieces.push(bytes);
+            prop_assert!(changed || pieces.lines(&options) == before);
+        }
+        let mut whole = CallView::new(name);
+        whole.push(source.as_bytes());
+        prop_assert_eq!(pieces.lines(&options), whole.lines(&options));
+        pieces.set_phase(Phase::Queued);
+        whole.set_phase(Phase::Queued);
+        prop_assert_eq!(pieces.lines(&options), whole.lines(&options));
     }
 
     // U9: the title and the dispatcher agree on what a call confirms.
