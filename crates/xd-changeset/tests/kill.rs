@@ -1,5 +1,6 @@
 //! Real processes: a child that commits is killed at a random moment, and the workspace
 //! recovered. Never a mixed tree, never a torn file (`CONTRACT F3`).
+#![allow(clippy::unwrap_used, reason = "a helper that fails is a test that fails")]
 
 mod tree;
 

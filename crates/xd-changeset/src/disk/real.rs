@@ -80,6 +80,11 @@ fn write_all(file: &OwnedFd, mut bytes: &[u8]) -> io::Result<()> {
 }
 
 impl Disk for RealDisk {
+    #[allow(
+        clippy::useless_conversion,
+        clippy::unnecessary_cast,
+        reason = "the widths differ between systems"
+    )]
     fn stat(&self, path: &RelPath) -> io::Result<Stat> {
         let folder = self.parent(path)?;
         let stat = fs::statat(&folder, path.file_name(), AtFlags::SYMLINK_NOFOLLOW)?;

@@ -1,4 +1,5 @@
 //! A scratch workspace for tests, and a picture of everything in it.
+#![allow(clippy::unwrap_used, reason = "a helper that fails is a test that fails")]
 
 use std::collections::BTreeMap;
 use std::fs;

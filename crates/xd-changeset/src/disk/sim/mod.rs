@@ -6,13 +6,15 @@
 //! came before or after it, and every content that is not safe becomes the old one, the new one,
 //! or a mixture with bytes never written. Harsher than any file system that people use.
 
-use std::collections::{BTreeMap, BTreeSet};
+mod operations;
+
+use std::collections::BTreeMap;
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rustix::io::Errno;
 
-use super::{Disk, EntryKind, LockAttempt, Stat};
+use super::EntryKind;
 use crate::RelPath;
 
 /// The disk; clones share it.
@@ -23,6 +25,8 @@ pub(crate) struct SimDisk(Arc<Mutex<State>>);
 pub(crate) struct State {
     nodes: BTreeMap<u64, Node>,
     next: u64,
+    /// How many names each file has.
+    links: BTreeMap<u64, usize>,
     /// Name changes that are not safe yet, in order. Each is atomic.
     pending: Vec<Vec<NameChange>>,
     pub(crate) quirks: Quirks,
@@ -87,6 +91,7 @@ impl Default for State {
         Self {
             nodes: [(ROOT, root)].into(),
             next: 1,
+            links: BTreeMap::new(),
             pending: Vec::new(),
             quirks: Quirks::default(),
             changes: 0,
@@ -164,7 +169,12 @@ impl SimDisk {
             };
             node.safe = Some(node.live.clone());
         }
+        let mut links: BTreeMap<u64, usize> = BTreeMap::new();
+        for ino in state.nodes.values().flat_map(|node| node.names.values()) {
+            *links.entry(*ino).or_default() += 1;
+        }
         let fresh = State {
+            links,
             nodes: state.nodes,
             next: state.next,
             quirks: state.quirks,
@@ -228,11 +238,7 @@ impl State {
     }
 
     fn count(&self, ino: u64) -> usize {
-        self.nodes
-            .values()
-            .flat_map(|node| node.names.values())
-            .filter(|other| **other == ino)
-            .count()
+        self.links.get(&ino).copied().unwrap_or(0)
     }
 
     fn make_safe(&mut self, change: Vec<NameChange>) {
@@ -327,10 +333,16 @@ impl State {
         }
         for (folder, name, value) in &change {
             let names = &mut self.nodes.get_mut(folder).ok_or(Errno::NOENT)?.names;
-            match value {
+            let former = match value {
                 Some(ino) => names.insert(name.clone(), *ino),
                 None => names.remove(name),
             };
+            if let Some(count) = former.and_then(|ino| self.links.get_mut(&ino)) {
+                *count -= 1;
+            }
+            if let Some(ino) = value {
+                *self.links.entry(*ino).or_default() += 1;
+            }
         }
         self.pending.push(change);
         Ok(())
@@ -380,237 +392,5 @@ impl Effect {
             Effect::Whole => bytes,
             Effect::CutShort(_) => &bytes[..bytes.len() / 2],
         }
-    }
-}
-
-impl Disk for SimDisk {
-    fn stat(&self, path: &RelPath) -> io::Result<Stat> {
-        self.with(|state| {
-            state.begin("stat", path, false)?;
-            let ino = state.find(Some(path))?;
-            let node = &state.nodes[&ino];
-            let mode = if node.kind == EntryKind::Symlink { 0o777 } else { node.live.mode };
-            Ok(Stat {
-                kind: node.kind,
-                len: node.live.bytes.len() as u64,
-                mode,
-                links: if node.kind == EntryKind::Folder { 1 } else { state.count(ino) as u64 },
-                identity: (1, ino),
-                owner: (0, 0),
-            })
-        })
-    }
-
-    fn read(&self, path: &RelPath) -> io::Result<Vec<u8>> {
-        self.with(|state| {
-            state.begin("read", path, false)?;
-            Ok(state.file(path)?.live.bytes.clone())
-        })
-    }
-
-    fn read_link(&self, path: &RelPath) -> io::Result<String> {
-        self.with(|state| {
-            state.begin("read_link", path, false)?;
-            let ino = state.find(Some(path))?;
-            String::from_utf8(state.nodes[&ino].live.bytes.clone()).map_err(|_| Errno::INVAL.into())
-        })
-    }
-
-    fn list(&self, folder: Option<&RelPath>) -> io::Result<Vec<String>> {
-        self.with(|state| {
-            state.begin("list", &"folder", false)?;
-            let ino = state.find(folder)?;
-            Ok(state.nodes[&ino].names.keys().cloned().collect())
-        })
-    }
-
-    fn create(&self, path: &RelPath, bytes: &[u8], mode: u32) -> io::Result<()> {
-        self.with(|state| {
-            let effect = state.begin("create", path, true)?;
-            let stopped = state.stop_at.is_some_and(|at| state.changes > at);
-            if !stopped {
-                // The real disk removes the half of a file that could not be written.
-                effect.or_nothing()?;
-            }
-            state.spend(bytes.len())?;
-            let data = Data { bytes: effect.part(bytes).to_vec(), mode, label: String::new() };
-            state.add(path, Node::new(EntryKind::File, data))?;
-            effect.or_nothing()
-        })
-    }
-
-    fn create_link(&self, path: &RelPath, target: &str) -> io::Result<()> {
-        self.with(|state| {
-            state.begin("create_link", path, true)?.or_nothing()?;
-            let data =
-                Data { bytes: target.as_bytes().to_vec(), mode: 0o777, label: String::new() };
-            state.add(path, Node::new(EntryKind::Symlink, data))
-        })
-    }
-
-    fn overwrite(&self, path: &RelPath, bytes: &[u8]) -> io::Result<()> {
-        self.with(|state| {
-            let effect = state.begin("overwrite", path, true)?;
-            let part = effect.part(bytes);
-            let live = &mut state.file(path)?.live.bytes;
-            let covered = part.len().min(live.len());
-            live[..covered].copy_from_slice(&part[..covered]);
-            live.extend_from_slice(&part[covered..]);
-            if effect == Effect::Whole {
-                live.truncate(bytes.len());
-            }
-            effect.or_nothing()
-        })
-    }
-
-    fn append(&self, path: &RelPath, bytes: &[u8]) -> io::Result<()> {
-        self.with(|state| {
-            let effect = state.begin("append", path, true)?;
-            state.spend(bytes.len())?;
-            state.file(path)?.live.bytes.extend_from_slice(effect.part(bytes));
-            effect.or_nothing()
-        })
-    }
-
-    fn copy_attributes(&self, from: &RelPath, to: &RelPath) -> io::Result<()> {
-        self.with(|state| {
-            state.begin("copy_attributes", to, true)?.or_nothing()?;
-            let label = state.file(from)?.live.label.clone();
-            state.file(to)?.live.label = label;
-            Ok(())
-        })
-    }
-
-    fn can_own(&self, _owner: (u32, u32)) -> bool {
-        true
-    }
-
-    fn set_mode(&self, path: &RelPath, mode: u32) -> io::Result<()> {
-        self.with(|state| {
-            state.begin("set_mode", path, true)?.or_nothing()?;
-            state.file(path)?.live.mode = mode;
-            Ok(())
-        })
-    }
-
-    fn sync(&self, path: &RelPath) -> io::Result<()> {
-        self.with(|state| {
-            state.begin("sync", path, true)?.or_nothing()?;
-            let node = state.file(path)?;
-            node.safe = Some(node.live.clone());
-            Ok(())
-        })
-    }
-
-    fn sync_folder(&self, folder: Option<&RelPath>) -> io::Result<()> {
-        self.with(|state| {
-            let name = folder.map_or(".", RelPath::as_str).to_owned();
-            state.begin("sync_folder", &name, true)?.or_nothing()?;
-            let ino = state.find(folder)?;
-            let mut waiting: Vec<Vec<NameChange>> = Vec::new();
-            for change in std::mem::take(&mut state.pending) {
-                if !change.iter().any(|(folder, _, _)| *folder == ino) {
-                    waiting.push(change);
-                    continue;
-                }
-                // What is safe of a name now must not be overtaken by what it was before.
-                let settled: BTreeSet<_> =
-                    change.iter().map(|(folder, name, _)| (*folder, name.clone())).collect();
-                for earlier in &mut waiting {
-                    earlier.retain(|(folder, name, _)| !settled.contains(&(*folder, name.clone())));
-                }
-                state.make_safe(change);
-            }
-            state.pending = waiting;
-            Ok(())
-        })
-    }
-
-    fn rename(&self, from: &RelPath, to: &RelPath) -> io::Result<()> {
-        self.with(|state| {
-            state.begin("rename", to, true)?.or_nothing()?;
-            let ino = state.find(Some(from))?;
-            if state.there(to)? == Some(ino) {
-                return Ok(());
-            }
-            state.rename_to(vec![(from, None), (to, Some(ino))])
-        })
-    }
-
-    fn rename_new(&self, from: &RelPath, to: &RelPath) -> io::Result<()> {
-        self.with(|state| {
-            state.begin("rename_new", to, true)?.or_nothing()?;
-            if state.quirks.no_rename_new {
-                return Err(Errno::INVAL.into());
-            }
-            let ino = state.find(Some(from))?;
-            if state.there(to)?.is_some() {
-                return Err(Errno::EXIST.into());
-            }
-            state.rename_to(vec![(from, None), (to, Some(ino))])
-        })
-    }
-
-    fn exchange(&self, a: &RelPath, b: &RelPath) -> io::Result<()> {
-        self.with(|state| {
-            state.begin("exchange", b, true)?.or_nothing()?;
-            if state.quirks.no_exchange {
-                return Err(Errno::INVAL.into());
-            }
-            let (left, right) = (state.find(Some(a))?, state.find(Some(b))?);
-            state.rename_to(vec![(a, Some(right)), (b, Some(left))])
-        })
-    }
-
-    fn link(&self, existing: &RelPath, new: &RelPath) -> io::Result<()> {
-        self.with(|state| {
-            state.begin("link", new, true)?.or_nothing()?;
-            if state.quirks.no_links {
-                return Err(Errno::PERM.into());
-            }
-            let ino = state.find(Some(existing))?;
-            if state.there(new)?.is_some() {
-                return Err(Errno::EXIST.into());
-            }
-            state.rename_to(vec![(new, Some(ino))])
-        })
-    }
-
-    fn remove(&self, path: &RelPath) -> io::Result<()> {
-        self.with(|state| {
-            state.begin("remove", path, true)?.or_nothing()?;
-            let ino = state.find(Some(path))?;
-            if state.nodes[&ino].kind == EntryKind::Folder {
-                return Err(Errno::ISDIR.into());
-            }
-            state.rename_to(vec![(path, None)])
-        })
-    }
-
-    fn make_folder(&self, path: &RelPath) -> io::Result<()> {
-        self.with(|state| {
-            state.begin("make_folder", path, true)?.or_nothing()?;
-            state.add(path, Node::new(EntryKind::Folder, Data::default()))
-        })
-    }
-
-    fn remove_folder(&self, path: &RelPath) -> io::Result<()> {
-        self.with(|state| {
-            state.begin("remove_folder", path, true)?.or_nothing()?;
-            let ino = state.find(Some(path))?;
-            match &state.nodes[&ino] {
-                node if node.kind != EntryKind::Folder => Err(Errno::NOTDIR.into()),
-                node if !node.names.is_empty() => Err(Errno::NOTEMPTY.into()),
-                _empty => state.rename_to(vec![(path, None)]),
-            }
-        })
-    }
-
-    fn try_lock(&self, _path: &RelPath) -> io::Result<LockAttempt> {
-        Ok(LockAttempt::Taken(Box::new(())))
-    }
-
-    fn pinned(&self) -> Arc<dyn Disk> {
-        Arc::new(self.clone())
     }
 }
