@@ -50,6 +50,7 @@ mod arguments;
 mod context;
 mod device;
 mod host;
+mod inert;
 mod listing;
 mod nearest;
 mod one_line;

@@ -7,7 +7,12 @@ use xd_prompts::{DeviceDocs, DeviceLine, DeviceSection, Prompts};
 use xd_protocol::{DeviceName, NameFault, is_reserved};
 use xd_resolve::ToolResult;
 
-use crate::{Tool, nearest::nearest, one_line::one_line};
+use crate::{
+    Tool,
+    inert::{inert_json, inert_lines},
+    nearest::nearest,
+    one_line::one_line,
+};
 
 /// Why a tool was not mounted. Nothing is mounted in its place.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -229,15 +234,16 @@ const LINE_CHARS: usize = 16;
 pub(crate) fn docs(tool: &dyn Tool, prompts: &Prompts) -> String {
     let definition = tool.definition();
     let schema = serde_json::to_string_pretty(&definition.input_schema).unwrap_or_default();
+    let (schema, description) = (inert_json(&schema), inert_lines(&definition.description));
     let context = DeviceDocs {
         name: definition.name.clone(),
-        description: definition.description.clone(),
+        description: description.clone(),
         schema: schema.clone(),
-        example: Some(example(&definition.input_schema).to_string()),
+        example: Some(inert_json(&example(&definition.input_schema).to_string())),
     };
     prompts.render(&context).unwrap_or_else(|error| {
         tracing::warn!(%error, "the device documents' template failed");
-        format!("xd://{}\n\n{}\n\n{schema}\n", definition.name, definition.description)
+        format!("xd://{}\n\n{}\n\n{schema}\n", definition.name, description)
     })
 }
 

@@ -18,7 +18,7 @@ use xd_protocol::Verdict;
 use xd_resolve::{Decider, DecisionRecord, RecordError, Recorder, StagedAction, Tier};
 
 use super::{LogEvent, LogLine, StateLock, event::files_of};
-use crate::Workspace;
+use crate::{Workspace, inert::inert_json};
 
 /// The session's state cannot be read or written.
 #[derive(Debug, thiserror::Error)]
@@ -183,7 +183,7 @@ impl StateFolder {
         let line = serde_json::to_string(&LogLine { v: 1, time, event }).map_err(|error| {
             StateError::Damaged { what: self.name("log.jsonl"), message: error.to_string() }
         })?;
-        let line = inert(&line) + "\n";
+        let line = inert_json(&line) + "\n";
         let error = || StateError::io(self.name("log.jsonl"));
         let _one_at_a_time = self.appending.lock().unwrap_or_else(PoisonError::into_inner);
         let mut options = OpenOptions::new();
@@ -218,23 +218,6 @@ impl StateFolder {
 
 fn action_path(number: u64) -> String {
     format!("staged/{number}.json")
-}
-
-/// `json` with every character escaped that a terminal or an editor could act on: C0 is escaped
-/// already, DEL, C1, line separators and invisible characters are not. They stand in strings only.
-fn inert(json: &str) -> String {
-    let mut out = String::with_capacity(json.len());
-    for c in json.chars() {
-        let acts = c.is_control() || matches!(c, '\u{2028}' | '\u{2029}');
-        if acts || xd_protocol::is_invisible(c) {
-            for unit in c.encode_utf16(&mut [0; 2]) {
-                out.push_str(&format!("\\u{unit:04x}"));
-            }
-        } else {
-            out.push(c);
-        }
-    }
-    out
 }
 
 /// Cuts what a crash left of a half line. Looks at the last byte alone where there is none.
