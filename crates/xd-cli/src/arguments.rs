@@ -119,7 +119,8 @@ pub(crate) struct EditArguments {
 /// What `xd resolve` and `xd reject` take.
 #[derive(Debug, Args)]
 pub(crate) struct DecisionArguments {
-    /// The action's number (the most recent without one), then the reason in a sentence.
+    /// The action's number (the most recent without one), then the reason in a sentence. A reason
+    /// that begins with a dash goes behind --.
     #[arg(
         value_name = "[N] REASON",
         required = true,

@@ -5,6 +5,7 @@ mod decide;
 mod edit;
 mod log;
 mod look;
+mod preview;
 
 use xd_protocol::Verdict;
 

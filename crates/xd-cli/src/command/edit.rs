@@ -5,11 +5,11 @@ use std::{io::IsTerminal as _, path::Path};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::json;
 use xd_ast_edit::{Control, Limits, Op, Outcome, Proposal, Request, propose};
-use xd_render::{Preview, preview_block};
+use xd_render::preview_block;
 use xd_resolve::Staged;
 use xd_write::stage_change_set;
 
-use super::block_on;
+use super::{block_on, preview};
 use crate::{
     arguments::EditArguments,
     failure::{Failure, Status},
@@ -94,21 +94,14 @@ fn stage(place: &Place, proposal: Proposal, screen: &mut Screen) -> Result<Statu
             }
         }));
     } else {
-        print(&staged, preview, screen);
+        print(&staged, screen);
     }
     Ok(Status::Done)
 }
 
-fn print(staged: &Staged, text: String, screen: &mut Screen) {
-    let number = staged.number().get();
-    let preview = Preview {
-        number: Some(number),
-        label: Some(staged.action().label().to_owned()),
-        source: Some(staged.action().source_tool_name().to_owned()),
-        stale: None,
-        text,
-        see_all: Some(format!("xd show {number}")),
-    };
+fn print(staged: &Staged, screen: &mut Screen) {
+    let number = staged.number();
+    let preview = preview::of(staged.action(), None, Some(format!("xd show {number}")));
     screen.lines(&preview_block(&preview, screen.options()));
     screen.text(&format!(
         "\nStaged as @{number}; no file is changed yet.\n  apply:   xd resolve {number} \"why\"\n  discard: xd reject {number} \"why\""

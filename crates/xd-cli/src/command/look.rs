@@ -4,9 +4,10 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 use xd_protocol::StageNumber;
-use xd_render::{Line, Preview, Role, preview_block};
+use xd_render::{Line, Role, preview_block};
 use xd_resolve::{ActionState, StagedAction};
 
+use super::preview;
 use crate::{
     failure::{Failure, Status},
     place::View,
@@ -76,14 +77,7 @@ pub(crate) fn show(
         screen.json(&json!({ "v": 1, "action": described }));
         return Ok(Status::Done);
     }
-    let preview = Preview {
-        number: Some(action.number().get()),
-        label: Some(action.label().to_owned()),
-        source: Some(action.source_tool_name().to_owned()),
-        stale: stale(&view, &action),
-        text: action.preview(),
-        see_all: None,
-    };
+    let preview = preview::of(&action, stale(&view, &action), None);
     if state != ActionState::Pending {
         screen.text(&format!("Staged action @{} is {}.", action.number(), state_word(state)));
     }

@@ -1,0 +1,78 @@
+//! Colour, control bytes, help, the demonstration.
+
+use crate::Folder;
+
+// CONTRACT V4; cases 54, 111
+#[test]
+fn v4_nothing_foreign_reaches_the_terminal_as_control() {
+    let folder = Folder::new(&[("a.ts", "old(\"\u{1b}[2J\u{7}\u{202e}\");\n")]);
+    for color in ["never", "always"] {
+        let run = folder.xd(&["--color", color, "edit", "-p", "old($A)", "-r", "new($A)", "."]);
+        assert_eq!(run.status, 0, "{run:?}");
+        let shown = run.out + &folder.xd(&["--color", color, "show"]).out;
+        assert!(
+            !shown.contains("\u{1b}[2J") && !shown.contains('\u{7}') && !shown.contains('\u{202e}'),
+            "{shown:?}"
+        );
+        assert_eq!(shown.contains('\u{1b}'), color == "always");
+    }
+    folder.xd(&["reject", "\u{1b}]0;title\u{7} no"]);
+    let log = folder.xd(&["log"]).out;
+    assert!(!log.contains('\u{1b}') && !log.contains('\u{7}'), "{log:?}");
+}
+
+// CONTRACT V4
+#[test]
+fn v4_no_colour_when_piped_or_told_so() {
+    let folder = Folder::new(&[("a.ts", "old(1);\n")]);
+    folder.stage();
+    assert!(!folder.xd(&["show"]).out.contains('\u{1b}'));
+    assert!(folder.xd(&["--color", "always", "show"]).out.contains('\u{1b}'));
+}
+
+#[test]
+fn nothing_is_logged_that_nobody_asked_for() {
+    let folder = Folder::new(&[("a.ts", "old(1);\n")]);
+    let quiet = folder.xd(&["edit", "-p", "old($A)", "-r", "new($A)", "."]);
+    assert_eq!(quiet.err, "");
+    let loud = folder.command(&["resolve", "Yes."]).env("XD_LOG", "debug").output().unwrap();
+    assert!(String::from_utf8_lossy(&loud.stderr).contains("decided"), "{loud:?}");
+}
+
+#[test]
+fn help_and_version_and_no_command() {
+    let folder = Folder::new(&[]);
+    for (arguments, status) in
+        [(&["--help"][..], 0), (&["--version"][..], 0), (&[][..], 2), (&["frobnicate"][..], 2)]
+    {
+        assert_eq!(folder.xd(arguments).status, status, "{arguments:?}");
+    }
+    assert!(folder.xd(&["--help"]).out.contains("Exit status"));
+}
+
+// CONTRACT G3, G4, G5, S3, F2
+#[test]
+fn the_demonstration_ends_as_it_should_in_every_form() {
+    let folder = Folder::new(&[]);
+    let plain = folder.xd(&["demo"]);
+    assert_eq!(plain.status, 0, "{plain:?}");
+    assert!(!plain.out.contains("<system-reminder>"));
+    let verbose = folder.xd(&["demo", "--verbose"]);
+    for wanted in [
+        "hidden message (resolve-reminder)",
+        "tool_choice = write  forced",
+        "PREVIEW — no files changed",
+    ] {
+        assert!(verbose.out.contains(wanted), "{wanted}");
+    }
+    let json = folder.xd(&["demo", "--json", "--keep"]);
+    let events: Vec<serde_json::Value> =
+        json.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(events.iter().filter(|e| e["event"] == "act_ended" && e["ok"] == true).count(), 5);
+    let kept = events.last().unwrap();
+    assert_eq!(kept["event"], "kept");
+    let path = std::path::Path::new(kept["path"].as_str().unwrap());
+    assert!(path.join("act-1/web/cart.ts").is_file());
+    std::fs::remove_dir_all(path).unwrap();
+    assert!(folder.tree().is_empty());
+}
