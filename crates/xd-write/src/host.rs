@@ -245,10 +245,9 @@ impl Host {
         match self.policy.decide(request).await {
             Approval::Granted => Ok(()),
             Approval::Refused { words } => {
-                let because = if words.trim().is_empty() {
-                    String::new()
-                } else {
-                    format!(": {}", words.trim())
+                let because = match words.trim().trim_end_matches('.') {
+                    "" => String::new(),
+                    words => format!(": {words}"),
                 };
                 Err(ToolResult::error(format!(
                     "Not executed: refused{because}. Do not try the same again."
