@@ -236,7 +236,12 @@ impl CallView {
         first.extend(self.headline(kind, room, options));
         first.add(phase, Role::Muted);
         let mut lines = vec![first.cut(width, cells)];
-        if !self.body.text().is_empty() {
+        // A path that came twice may have turned a confirm into a file write, which shows no body.
+        let has_body = match kind {
+            Kind::Resolve(_) | Kind::Reject(_) | Kind::Propose | Kind::Device => true,
+            Kind::File | Kind::Refused | Kind::Tool => false,
+        };
+        if has_body && !self.body.text().is_empty() {
             let text = cells.cut(self.body.text(), BODY_COLUMNS);
             let mut body = Line::of(indent(width), Role::Text);
             body.add(&text, Role::Muted);

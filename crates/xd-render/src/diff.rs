@@ -1,5 +1,7 @@
 //! Unified diffs read back into files, hunks and lines.
 
+use crate::diff_header::header_at;
+
 /// A unified diff as text, taken apart. What belongs to no file (a notice in front, a summary
 /// behind) is kept as notes, in its place.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -25,6 +27,11 @@ pub struct FileDiff {
     pub added: usize,
     /// Lines removed.
     pub removed: usize,
+    /// What the line in front of the headers says of it, if it begins with the path: `2
+    /// replacements`.
+    pub note: Option<String>,
+    /// What else the headers say, in a few words each: a mode, a link, a binary file.
+    pub facts: Vec<String>,
     pub(crate) hunks: Vec<Hunk>,
     /// Whether every line ends in a carriage return, which is then not shown line by line.
     pub(crate) crlf: bool,
@@ -82,35 +89,29 @@ impl Diff {
             rest.pop();
         }
         let mut rest = rest.as_slice();
-        let mut moved_from = None;
         while let Some((&line, behind)) = rest.split_first() {
+            if let Some((mut file, taken)) = header_at(rest) {
+                diff.take_note(&mut file);
+                diff.parts.push(Part::File(file));
+                rest = &rest[taken..];
+                continue;
+            }
             rest = behind;
-            if let Some(from) = line.strip_prefix("rename from ") {
-                moved_from = Some(from.to_owned());
-            } else if let Some(to) = line.strip_prefix("rename to ")
-                && let Some(from) = moved_from.take()
-            {
-                let change = FileChange::Moved { from };
-                diff.parts.push(Part::File(FileDiff::new(to.to_owned(), change)));
-            } else if let Some(old) = line.strip_prefix("--- ")
-                && let Some(new) = behind.first().and_then(|next| next.strip_prefix("+++ "))
-            {
-                diff.add_file(file_of(old, new));
-                rest = &behind[1..];
-            } else if let Some((old_start, old, new_start, new)) = hunk_of(line)
+            if let Some((old_start, old, new_start, new)) = hunk_of(line)
                 && let Some(Part::File(file)) = diff.parts.last_mut()
             {
                 let header = line.trim_end_matches('\r').to_owned();
                 let (lines, taken) = read_hunk(behind, old, new);
                 file.take(Hunk { header, old_start, new_start, lines });
                 rest = &behind[taken..];
-            } else if !is_preamble(line) {
+            } else {
                 diff.parts.push(Part::Note(line.to_owned()));
             }
         }
         for part in &mut diff.parts {
             if let Part::File(file) = part {
                 file.settle_line_ends();
+                file.settle_counts();
             }
         }
         diff
@@ -130,24 +131,34 @@ impl Diff {
         self.files().flat_map(|file| &file.hunks).map(|hunk| hunk.lines.len()).sum()
     }
 
+    /// Moves a note `<path>: …` right in front of a file's headers into the file.
+    fn take_note(&mut self, file: &mut FileDiff) {
+        let Some(Part::Note(last)) = self.parts.last() else { return };
+        let note = last.strip_prefix(&file.path).and_then(|rest| rest.strip_prefix(": "));
+        if let Some(note) = note {
+            file.note = Some(note.to_owned());
+            self.parts.pop();
+        }
+    }
+
     /// Whether there is text that belongs to no file.
     pub(crate) fn has_notes(&self) -> bool {
         self.parts.iter().any(|part| matches!(part, Part::Note(_)))
     }
-
-    /// A file's headers belong to the move announced right before them, where there is one.
-    fn add_file(&mut self, file: FileDiff) {
-        let same = matches!(self.parts.last(), Some(Part::File(last))
-            if last.path == file.path && last.hunks.is_empty());
-        if !same {
-            self.parts.push(Part::File(file));
-        }
-    }
 }
 
 impl FileDiff {
-    fn new(path: String, change: FileChange) -> Self {
-        Self { path, change, added: 0, removed: 0, hunks: Vec::new(), crlf: false }
+    pub(crate) fn new(path: String, change: FileChange) -> Self {
+        Self {
+            path,
+            change,
+            added: 0,
+            removed: 0,
+            note: None,
+            facts: Vec::new(),
+            hunks: Vec::new(),
+            crlf: false,
+        }
     }
 
     fn take(&mut self, hunk: Hunk) {
@@ -155,6 +166,22 @@ impl FileDiff {
         self.added += count(Mark::Added);
         self.removed += count(Mark::Removed);
         self.hunks.push(hunk);
+    }
+
+    /// A note that ends in `(+3 -1)` states the counts of the whole file, of which a cut diff holds
+    /// only a part; the greater number is the true one.
+    fn settle_counts(&mut self) {
+        let Some((note, stated)) = self.note.as_deref().and_then(|note| note.rsplit_once(" (+"))
+        else {
+            return;
+        };
+        let counts = stated.strip_suffix(')').and_then(|stated| stated.split_once(" -"));
+        let parsed = counts.and_then(|(a, r)| Some((a.parse().ok()?, r.parse().ok()?)));
+        if let Some((added, removed)) = parsed {
+            self.added = self.added.max(added);
+            self.removed = self.removed.max(removed);
+            self.note = Some(note.to_owned());
+        }
     }
 
     /// Where all lines end alike in `\r\n`, the `\r` says nothing line by line.
@@ -221,26 +248,6 @@ fn begins_file(source: &[&str]) -> bool {
     }
 }
 
-/// The file that a pair of `---` and `+++` headers names.
-fn file_of(old: &str, new: &str) -> FileDiff {
-    let (old, new) = (header_path(old), header_path(new));
-    let stripped =
-        |path: &str, side: &str| -> String { path.strip_prefix(side).unwrap_or(path).to_owned() };
-    let (from, to) = (stripped(&old, "a/"), stripped(&new, "b/"));
-    let (path, change) = match (old == "/dev/null", new == "/dev/null") {
-        (true, _) => (to, FileChange::Created),
-        (false, true) => (from, FileChange::Deleted),
-        (false, false) if from == to => (to, FileChange::Edited),
-        (false, false) => (to, FileChange::Moved { from }),
-    };
-    FileDiff::new(path, change)
-}
-
-/// A header's path without the time that some tools put behind a tab.
-fn header_path(header: &str) -> String {
-    header.split('\t').next().unwrap_or(header).trim_end_matches('\r').to_owned()
-}
-
 /// The numbers of `@@ -old_start,old +new_start,new @@`; a count left out is 1.
 fn hunk_of(line: &str) -> Option<(usize, usize, usize, usize)> {
     let rest = line.strip_prefix("@@ -")?;
@@ -254,11 +261,4 @@ fn hunk_of(line: &str) -> Option<(usize, usize, usize, usize)> {
     };
     let ((old_start, old), (new_start, new)) = (range(old)?, range(new)?);
     Some((old_start, old, new_start, new))
-}
-
-/// Lines in front of a file's headers that repeat what the headers say.
-fn is_preamble(line: &str) -> bool {
-    ["diff --git ", "index ", "similarity index ", "new file mode ", "deleted file mode "]
-        .iter()
-        .any(|start| line.starts_with(start))
 }

@@ -75,6 +75,9 @@ fn file_header(file: &FileDiff, options: &Options) -> Vec<Line> {
     let mut line = path_line(file, options);
     line.add("  ", Role::Text);
     line.extend(counts(file));
+    if let Some(note) = &file.note {
+        line.add(&format!("  {note}"), Role::Muted);
+    }
     if file.crlf {
         line.add("  CRLF", Role::Muted);
     }
@@ -90,6 +93,9 @@ fn path_line(file: &FileDiff, options: &Options) -> Line {
         FileChange::Created => line.add(" (new)", Role::Added),
         FileChange::Deleted => line.add(" (deleted)", Role::Removed),
         FileChange::Moved { from } => line.add(&format!(" (moved from {from})"), Role::Warning),
+    }
+    if !file.facts.is_empty() {
+        line.add(&format!(" ({})", file.facts.join(", ")), Role::Warning);
     }
     line
 }

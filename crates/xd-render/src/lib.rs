@@ -69,6 +69,7 @@ mod cells;
 mod clean;
 mod decision;
 mod diff;
+mod diff_header;
 mod diff_lines;
 mod head;
 mod icon;

@@ -81,7 +81,13 @@ pub fn preview_block(preview: &Preview, options: &Options) -> Vec<Line> {
     if let Some(stale) = &preview.stale {
         lines.extend(block.body(stale, Style::new(Role::Error), usize::MAX));
     }
-    let diff = Diff::parse(&preview.text);
+    // Many previews begin with the label, which stands in the header already.
+    let label = preview.label.as_deref().unwrap_or("");
+    let text = match preview.text.strip_prefix(label) {
+        Some(rest) if rest.starts_with('\n') => rest,
+        Some(_) | None => &preview.text,
+    };
+    let diff = Diff::parse(text.trim_start_matches('\n'));
     lines.extend(diff.summary(options));
     if diff.line_count() > 0 || diff.has_notes() {
         lines.push(Line::new());

@@ -53,6 +53,107 @@ fn case_109_deletions_and_moves_are_named() {
 }
 
 #[test]
+fn case_109_files_without_hunks_are_files_too() {
+    let text = "\
+diff --git a/run.sh b/run.sh
+old mode 100644
+new mode 100755
+diff --git a/empty dir/e b/empty dir/e
+new file mode 100755
+diff --git a/gone b/gone
+deleted file mode 100644
+diff --git a/logo.png b/logo.png
+index 1..2 100644
+Binary files a/logo.png and b/logo.png differ
+diff --git a/link b/link
+new file mode 120000
+--- /dev/null
++++ b/link
+@@ -0,0 +1 @@
++target
+\\ No newline at end of file
+diff --git \"a/od\\\"d\\n\\303\\274\" \"b/od\\\"d\\n\\303\\274\"
+old mode 100755
+new mode 100644
+--- \"a/od\\\"d\\n\\303\\274\"
++++ \"b/od\\\"d\\n\\303\\274\"
+@@ -1 +1 @@
+-1
++2
+diff --git a/old name b/new name
+rename from old name
+rename to new name
+--- a/plain
++++ b/plain
+@@ -1 +1 @@
+-1
++2
+";
+    let diff = Diff::parse(text);
+    insta::assert_snapshot!(to_plain(&diff.summary(&Options::new(100))), @r#"
+    run.sh (mode 644 -> 755)        +0 -0
+    empty dir/e (new) (executable)  +0 -0
+    gone (deleted)                  +0 -0
+    logo.png (binary)               +0 -0
+    link (new) (symbolic link)      +1 -0
+    od"d\u{a}ü (mode 755 -> 644)    +1 -1
+    new name (moved from old name)  +0 -0
+    plain                           +1 -1
+    "#);
+    // Nothing of it is left over as a note.
+    let all = to_plain(&diff.lines(&Options::new(100), None));
+    assert!(!all.contains("diff --git") && !all.contains("old mode"), "{all}");
+}
+
+#[test]
+fn case_109_a_line_that_counts_a_file_belongs_to_it_also_where_the_diff_is_cut() {
+    let text = "\
+AST Edit: 5 replacements in 2 files
+1 file does not parse.
+
+src/a.rs: 2 replacements (+1 -1)
+--- a/src/a.rs
++++ b/src/a.rs
+@@ -1 +1 @@
+-a
++b
+
+src/b.rs: 3 replacements (+9 -7)
+--- a/src/b.rs
++++ b/src/b.rs
+@@ -1,9 +1,11 @@
+-old
+
+[Cut here. Not shown in full, 1 file:]
+";
+    let preview = xd_render::Preview {
+        number: Some(1),
+        label: Some("AST Edit: 5 replacements in 2 files".into()),
+        text: text.into(),
+        ..xd_render::Preview::default()
+    };
+    insta::assert_snapshot!(to_plain(&xd_render::preview_block(&preview, &Options::new(59))), @r"
+    ◌ Proposed: 5 replacements in 2 files [AST Edit]
+    @1 pending
+    src/a.rs  +1 -1
+    src/b.rs  +9 -7
+
+    1 file does not parse.
+
+    src/a.rs  +1 -1  2 replacements
+    @@ -1 +1 @@
+    -a
+    +b
+
+    src/b.rs  +9 -7  3 replacements
+    @@ -1,9 +1,11 @@
+    -old
+
+    [Cut here. Not shown in full, 1 file:]
+    ");
+}
+
+#[test]
 fn case_107_a_long_diff_is_cut_with_counts_and_the_way_to_all() {
     let body: String = (0..2000).map(|n| format!("+line {n}\n")).collect();
     let text = format!("--- /dev/null\n+++ b/long.txt\n@@ -0,0 +1,2000 @@\n{body}");

@@ -280,7 +280,39 @@ proptest! {
         prop_assert_eq!(view.lines(&options), whole.lines(&options));
     }
 
-    // So it does for any name and any fields in any order, repeated keys and rubbish included.
+    // U9: the title and the dispatcher agree on what a call confirms.
+    #[test]
+    fn u9_the_title_and_the_dispatcher_agree(
+        path in "( ?[xX][dD]:/{1,2}(resolve|reject|Resolve|propose|t)(@[0-9]{1,2})?[/ ]?|\\PC{0,8})",
+        name in "(write|write|read|xd://resolve|xd://reject@3)",
+    ) {
+        let call = ToolCall::new("1", name, json!({ "path": path, "content": "why" }));
+        let drawn = to_plain(CallView::of(&call).lines(&Options::new(200)));
+        let title = match xd_resolve::confirm_of_call(&call) {
+            Some(confirm) => {
+                let word = match confirm.verdict {
+                    xd_protocol::Verdict::Apply => "Resolve",
+                    xd_protocol::Verdict::Discard => "Reject",
+                };
+                Some(match confirm.selection {
+                    xd_protocol::Selection::Head => format!("◌ {word} · queued"),
+                    xd_protocol::Selection::Numbered(n) => format!("◌ {word} @{n} · queued"),
+                })
+            }
+            None => None,
+        };
+        let first = drawn.lines().next().unwrap_or("");
+        match title {
+            Some(title) => prop_assert_eq!(first, title),
+            None => prop_assert!(!first.starts_with("◌ Resolve") && !first.starts_with("◌ Reject")),
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 600, ..ProptestConfig::default() })]
+
+    // The same for any name and any fields in any order, repeated keys and rubbish included.
     #[test]
     fn v1_case_099_case_105_any_arguments_draw_the_same_in_pieces(
         name in "(write|resolve|xd://reject|xd://tool|search)",
@@ -311,33 +343,5 @@ proptest! {
         pieces.set_phase(Phase::Queued);
         whole.set_phase(Phase::Queued);
         prop_assert_eq!(pieces.lines(&options), whole.lines(&options));
-    }
-
-    // U9: the title and the dispatcher agree on what a call confirms.
-    #[test]
-    fn u9_the_title_and_the_dispatcher_agree(
-        path in "( ?[xX][dD]:/{1,2}(resolve|reject|Resolve|propose|t)(@[0-9]{1,2})?[/ ]?|\\PC{0,8})",
-        name in "(write|write|read|xd://resolve|xd://reject@3)",
-    ) {
-        let call = ToolCall::new("1", name, json!({ "path": path, "content": "why" }));
-        let drawn = to_plain(CallView::of(&call).lines(&Options::new(200)));
-        let title = match xd_resolve::confirm_of_call(&call) {
-            Some(confirm) => {
-                let word = match confirm.verdict {
-                    xd_protocol::Verdict::Apply => "Resolve",
-                    xd_protocol::Verdict::Discard => "Reject",
-                };
-                Some(match confirm.selection {
-                    xd_protocol::Selection::Head => format!("◌ {word} · queued"),
-                    xd_protocol::Selection::Numbered(n) => format!("◌ {word} @{n} · queued"),
-                })
-            }
-            None => None,
-        };
-        let first = drawn.lines().next().unwrap_or("");
-        match title {
-            Some(title) => prop_assert_eq!(first, title),
-            None => prop_assert!(!first.starts_with("◌ Resolve") && !first.starts_with("◌ Reject")),
-        }
     }
 }

@@ -25,7 +25,7 @@ fn assert_fits(text: &str, width: usize, cells: Cells) {
 #[test]
 fn n4_v3_hard_texts_at_narrow_and_usual_widths() {
     for text in fixture::HARD {
-        for width in [1, 2, 3, 4, 7, 8, 9, 20, 60, 200] {
+        for width in [1, 2, 3, 8, 20, 60, 200] {
             assert_fits(text, width, Cells::default());
         }
     }
@@ -64,7 +64,7 @@ fn v3_width_zero_counts_as_one() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 40, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
 
     #[test]
     fn n4_v3_any_text_fits_in_any_measure(
