@@ -58,6 +58,8 @@ mod disk;
 mod edit;
 mod rel_path;
 #[cfg(feature = "commit")]
+mod restage;
+#[cfg(feature = "commit")]
 mod root;
 mod set;
 mod stale;
@@ -75,6 +77,8 @@ pub use diff::{DiffLine, FileDiff, Hunk, LineTag};
 pub use disk::EntryKind;
 pub use edit::{ByteEdit, EditError, OverlapError, apply_edits};
 pub use rel_path::{RelPath, RelPathError};
+#[cfg(feature = "commit")]
+pub use restage::{NotRestaged, RestageError};
 #[cfg(feature = "commit")]
 pub use root::{
     Entry, Metadata, PathError, ReadError, Root, RootError, WriteError, WriteOptions, Written,

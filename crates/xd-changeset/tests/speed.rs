@@ -1,7 +1,11 @@
 //! What the promise costs, as ratios to doing the same without it, in one run. Timings of an
 //! unoptimised build or a busy machine mean nothing, so these run on demand:
 //! `cargo test --release -p xd-changeset --test speed -- --ignored --nocapture --test-threads 1`.
-#![allow(clippy::unwrap_used, reason = "a helper that fails is a test that fails")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "helpers of tests, and measurements to read"
+)]
 
 mod tree;
 

@@ -1,8 +1,10 @@
 //! Stopping at every operation of a commit, and at every operation of the recovery.
 
+use super::journal::{self, Progress};
 use super::recover::recover;
-use super::scenarios::{Scenario, all};
+use super::scenarios::{Scenario, all, p};
 use super::{RecoveryOutcome, apply_locked_for_tests as apply};
+use crate::disk::Disk as _;
 use crate::disk::sim::{Picture, SimDisk};
 
 /// What a scenario's tree may be.
@@ -239,4 +241,40 @@ fn c2_nothing_of_a_target_changes_before_the_journal_is_durable() {
             );
         }
     }
+}
+
+/// **Invariant C3:** once a commit is recorded as taken back, what stands at its targets is
+/// somebody else's, even where it looks like what the commit would have made.
+#[test]
+fn c3_a_file_made_after_the_taking_back_is_not_taken_for_ours() {
+    let scenario = all().into_iter().find(|scenario| scenario.name == "one creation").unwrap();
+    let whole = scenario.disk.fork();
+    apply(&whole, &scenario.set).unwrap();
+    let (_, bytes, mode, ..) = whole.picture().remove("n").unwrap();
+    let mut met = 0;
+    for at in 0.. {
+        let disk = scenario.disk.fork();
+        let stopped = stopped_at(&disk, at, |disk| drop(apply(disk, &scenario.set)));
+        for again in 0..12 {
+            let fork = disk.after_stop(1);
+            stopped_at(&fork, again, |disk| drop(recover(disk)));
+            let fresh = fork.after_stop(1);
+            if journal::read(&fresh)
+                .unwrap()
+                .is_some_and(|(_, progress)| progress == Progress::Closed)
+            {
+                met += 1;
+                fresh.create(&p("n"), &bytes, mode).unwrap();
+                recover(&fresh).unwrap();
+                assert!(
+                    fresh.picture().contains_key("n"),
+                    "stopped at {at}, its recovery at {again}"
+                );
+            }
+        }
+        if !stopped {
+            break;
+        }
+    }
+    assert!(met > 0);
 }

@@ -84,6 +84,20 @@ pub(super) fn hunks(
     spans.chunk_by(near).map(|group| hunk(&old, &new, group, context)).collect()
 }
 
+/// The stretches of bytes that differ, whole lines each: of the old side and of the new one.
+#[cfg(feature = "commit")]
+pub(super) fn drift(was: &[u8], is: &[u8]) -> Vec<(Range<usize>, Range<usize>)> {
+    let (was, is) = (Lines::of(was), Lines::of(is));
+    let bytes = |lines: &Lines<'_>, span: &Range<usize>| {
+        let at = |line: usize| if line == 0 { 0 } else { lines.ends[line - 1] };
+        at(span.start)..at(span.end)
+    };
+    spans(&was, &is, None)
+        .iter()
+        .map(|span| (bytes(&was, &span.old), bytes(&is, &span.new)))
+        .collect()
+}
+
 /// At most three places, then how many more.
 #[cfg(feature = "commit")]
 pub(super) fn describe(was: &[u8], is: &[u8]) -> String {

@@ -142,6 +142,15 @@ pub(crate) fn describe(was: &[u8], is: &[u8]) -> String {
     lines::describe(was, is)
 }
 
+/// The stretches of bytes that differ, whole lines each: of the old side and of the new one.
+#[cfg(feature = "commit")]
+pub(crate) fn drift(
+    was: &[u8],
+    is: &[u8],
+) -> Vec<(std::ops::Range<usize>, std::ops::Range<usize>)> {
+    lines::drift(was, is)
+}
+
 /// Both contents; two empty ones where they are equal, as for a plain move.
 fn sides(change: &Change) -> (&[u8], &[u8]) {
     match (change.before(), change.after()) {
