@@ -280,10 +280,19 @@ fn find(
             }
             at.covered = end;
             result.regrown += usize::from(start < at.regrown);
+            // A removal takes the separator that the grammar counts to the node (a match arm's comma).
+            let node_end = node.range().end;
+            let tail = source.get(end..node_end).unwrap_or_default().trim();
+            let whole_node = tail.is_empty() || (tail.len() == 1 && tail.ends_with([',', ';']));
+            let range = if whole_node && expansion.text.trim().is_empty() {
+                start..node_end
+            } else {
+                range
+            };
             found.push(Replacement {
                 op: op.index,
                 node: node.node_id(),
-                whole_node: end == node.range().end,
+                whole_node,
                 range,
                 text: expansion.text,
                 kept: expansion.kept,

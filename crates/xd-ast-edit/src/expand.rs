@@ -181,10 +181,10 @@ impl Writer<'_> {
     fn list(&mut self, nodes: &[ast_grep_core::Node<'_, Doc>], next: Option<&str>) {
         let behind = next.map_or("", str::trim_start);
         let mut nodes = nodes;
+        // Some grammars have line ends as nodes; and a comma is not brought twice.
         while let Some((last, rest)) = nodes.split_last()
-            && last.text() == ","
             && !last.is_named()
-            && behind.starts_with(',')
+            && (last.text().trim().is_empty() || (last.text() == "," && behind.starts_with(',')))
         {
             nodes = rest;
         }

@@ -242,6 +242,11 @@ impl Lang {
         }
     }
 
+    /// Whether `{ $$$BODY }` has to be parsed as `{ $$$BODY; }` to be a body of statements.
+    pub(crate) fn needs_statement_ends(self) -> bool {
+        matches!(self.0, SupportLang::C | SupportLang::Cpp)
+    }
+
     /// Whether keywords are compared without letter case, so that the text of a keyword in a
     /// pattern need not occur in a file that matches.
     pub(crate) fn folds_keywords(self) -> bool {

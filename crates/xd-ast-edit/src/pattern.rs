@@ -185,11 +185,10 @@ impl CompiledPattern {
     pub(crate) fn occurs_in(&self, lang: Lang, code: &str) -> bool {
         let own = lang.grammar().pre_process_pattern(code.trim()).into_owned();
         lang.contexts().iter().copied().flatten().any(|(before, after)| {
-            let Ok(tree) = Tree::parse(&format!("{before}{own}{after}"), lang) else {
-                return false;
-            };
+            let whole = format!("{before}{own}{after}");
+            let Ok(tree) = Tree::parse(&whole, lang) else { return false };
             if tree.depth() > DEEPEST
-                || tree.first_error_but(|_, kind| matches!(kind, ";" | "" | "\n")).is_some()
+                || tree.first_error_but(|node| is_placeholder(node, &whole, 0, lang)).is_some()
             {
                 return false;
             }
@@ -227,15 +226,13 @@ fn pattern_in_context(
     before: &str,
     after: &str,
 ) -> Result<Option<Pattern>, PatternError> {
-    let grammar = lang.grammar();
-    let own = grammar.pre_process_pattern(source);
+    let own = lang.grammar().pre_process_pattern(source);
+    let own = if lang.needs_statement_ends() { ended_lists(&own, lang) } else { own.into_owned() };
     let whole = format!("{before}{own}{after}");
     let tree = Tree::parse(&whole, lang).map_err(|_| PatternError::SeveralNodes)?;
     let range = before.len()..before.len() + own.len();
-    if let Some(place) = tree.first_error_but(|missing, kind| {
-        missing >= range.end
-            && matches!(kind, ";" | "" | "\n" | "_automatic_semicolon" | "_newline")
-    }) {
+    if let Some(place) = tree.first_error_but(|node| is_placeholder(node, &whole, range.end, lang))
+    {
         return Err(syntax_error(source, &own, place.saturating_sub(before.len())));
     }
     if tree.depth() > DEEPEST {
@@ -251,7 +248,68 @@ fn pattern_in_context(
     if lang.is_accident(&node.kind(), source) {
         return Ok(None);
     }
-    Ok(Some(Pattern::from(node)))
+    let mut pattern = Pattern::from(node);
+    if lang.needs_statement_ends() {
+        without_list_ends(&mut pattern.node);
+    }
+    Ok(Some(pattern))
+}
+
+/// Whether a fault in a pattern's tree is only that a variable stands where the grammar wants
+/// more: a list for statements or fields, or a statement whose end is left out.
+fn is_placeholder(node: tree_sitter::Node<'_>, whole: &str, end: usize, lang: Lang) -> bool {
+    let is_variable = |node: tree_sitter::Node<'_>| {
+        lang.grammar().extract_meta_var(&whole[node.byte_range()]).is_some()
+    };
+    if node.is_error() {
+        return is_variable(node);
+    }
+    let ends_statement = matches!(
+        node.kind(),
+        ";" | "" | "\n" | "_automatic_semicolon" | "_newline" | "source_file_token1"
+    );
+    node.is_missing()
+        && ends_statement
+        && (node.start_byte() >= end || node.parent().is_some_and(is_variable))
+}
+
+/// Puts a semicolon behind every list that stands alone in a body, where the grammar would take
+/// `{ $$$BODY }` for something else (a C++ initialiser).
+fn ended_lists(own: &str, lang: Lang) -> String {
+    let sigil = lang.grammar().expando_char();
+    let mark = String::from_iter([sigil; 3]);
+    let mut out = String::new();
+    let mut rest = own;
+    while let Some(at) = rest.find(&mark) {
+        let name = &rest[at + mark.len()..];
+        let name = &name[..name.len()
+            - name.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || c == '_').len()];
+        let end = at + mark.len() + name.len();
+        let before = rest[..at].trim_end();
+        let before = if before.is_empty() { out.trim_end() } else { before };
+        let alone = before.ends_with(['{', ';', '}'])
+            && !rest[end..].trim_start().starts_with([',', ';', '=', ':', '.', ')']);
+        out.push_str(&rest[..end]);
+        if alone {
+            out.push(';');
+        }
+        rest = &rest[end..];
+    }
+    out + rest
+}
+
+/// Takes the semicolons out again that [`ended_lists`] has put in.
+fn without_list_ends(node: &mut PatternNode) {
+    let PatternNode::Internal { children, .. } = node else { return };
+    let is_end = |node: &PatternNode| matches!(node, PatternNode::Terminal { text, is_named: false, .. } if text == ";");
+    if let [list, end] = children.as_slice()
+        && is_list(list)
+        && is_end(end)
+    {
+        *node = list.clone();
+        return;
+    }
+    children.iter_mut().for_each(without_list_ends);
 }
 
 fn syntax_error(source: &str, own: &str, at: usize) -> PatternError {

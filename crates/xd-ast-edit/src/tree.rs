@@ -60,11 +60,14 @@ impl Tree {
 
     /// Where the first syntax error is, in bytes; none for a source that parses.
     pub(crate) fn first_error(&self) -> Option<usize> {
-        self.first_error_but(|_, _| false)
+        self.first_error_but(|_| false)
     }
 
-    /// The same without the missing tokens that `forgiven(place, kind)` accepts.
-    pub(crate) fn first_error_but(&self, forgiven: impl Fn(usize, &str) -> bool) -> Option<usize> {
+    /// The same without the errors and missing tokens that `forgiven` accepts.
+    pub(crate) fn first_error_but(
+        &self,
+        forgiven: impl Fn(tree_sitter::Node<'_>) -> bool,
+    ) -> Option<usize> {
         let body = self.lang.body_that_needs_a_statement();
         let root = self.root.root().get_inner_node();
         if !root.has_error() && body.is_none() {
@@ -72,23 +75,17 @@ impl Tree {
         }
         let mut found = None;
         walk(self.cursor(), |node, _| {
-            let broken = node.is_error()
-                || (node.is_missing() && !forgiven(node.start_byte(), node.kind()))
-                || (body == Some(node.kind()) && node.is_named() && is_empty_body(node));
-            if broken {
+            let empty = body == Some(node.kind()) && node.is_named() && is_empty_body(node);
+            if node.is_error() || node.is_missing() || empty {
+                if forgiven(node) {
+                    return Walk::Over;
+                }
                 found = Some(node.start_byte());
                 // An error that holds another one is told by the inner, which is nearer the cause.
-                if !node.is_error() {
-                    return Walk::Stop;
-                }
-            } else if found.is_some_and(|place| node.start_byte() > place) && !node.has_error() {
-                return Walk::Over;
+                return if node.is_error() { Walk::Into } else { Walk::Stop };
             }
-            if node.has_error() || (body.is_some() && found.is_none()) {
-                Walk::Into
-            } else {
-                Walk::Over
-            }
+            let unfinished = found.is_none() && body.is_some();
+            if node.has_error() || unfinished { Walk::Into } else { Walk::Over }
         });
         found
     }

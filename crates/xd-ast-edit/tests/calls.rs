@@ -1,4 +1,5 @@
 //! Calls over real files: which are found, what is refused, what a preview says.
+#![allow(clippy::unwrap_used, reason = "a helper of a test fails as the test does")]
 
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
