@@ -183,7 +183,7 @@ async fn w5_the_listing_and_the_reserved_ones_read_at_any_time() {
         assert!(text.starts_with(&format!("xd://{device} — ")), "{text}");
         assert_eq!(text.lines().count(), 1);
     }
-    let unknown = bench.read("xd://sya").await;
+    let unknown = bench.read("xd://sai").await;
     assert!(unknown.is_error && unknown.joined().contains("Did you mean 'xd://say'?"));
 }
 

@@ -40,6 +40,14 @@ pub enum StateError {
         /// What is wrong.
         message: String,
     },
+    /// The session's name would not be one folder below `.xd/sessions`.
+    #[error(
+        "{name:?} cannot name a session; use letters, digits, '-', '_' and '.', and begin with none of the last"
+    )]
+    Name {
+        /// The name.
+        name: String,
+    },
     /// Another process has it.
     #[error(
         "the workspace's state is held by {holder}; waited {waited:?}. Try again when it is done"
@@ -90,6 +98,7 @@ impl StateFolder {
     /// # Errors
     /// [`StateError`].
     pub fn open(workspace: &Workspace, session: &str) -> Result<Self, StateError> {
+        check_name(session)?;
         let error = || StateError::io("");
         let root = Dir::open_ambient_dir(workspace.path(), ambient_authority()).map_err(error())?;
         root.create_dir_all(".xd").map_err(error())?;
@@ -112,6 +121,7 @@ impl StateFolder {
     /// # Errors
     /// [`StateError`].
     pub fn open_existing(workspace: &Workspace, session: &str) -> Result<Option<Self>, StateError> {
+        check_name(session)?;
         let root = Dir::open_ambient_dir(workspace.path(), ambient_authority())
             .map_err(StateError::io(""))?;
         match root.open_dir(format!(".xd/sessions/{session}")) {
@@ -213,6 +223,15 @@ impl StateFolder {
 
     pub(super) fn name(&self, file: &str) -> String {
         format!("sessions/{}/{file}", self.session)
+    }
+}
+
+fn check_name(session: &str) -> Result<(), StateError> {
+    let plain = |b: u8| b.is_ascii_alphanumeric() || b"-_.".contains(&b);
+    let is_plain = session.bytes().all(plain) && !session.starts_with('.');
+    match is_plain && (1..=128).contains(&session.len()) {
+        true => Ok(()),
+        false => Err(StateError::Name { name: session.to_owned() }),
     }
 }
 
