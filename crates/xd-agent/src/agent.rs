@@ -4,11 +4,15 @@ use std::sync::Arc;
 
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
-use xd_resolve::{Decider, ToolCall, ToolResult};
+use xd_protocol::StageNumber;
+use xd_resolve::{ActionState, Decider, ToolCall, ToolResult};
 use xd_session::{Judgement, ToolChoice, TurnEnd, TurnPlan, TurnRequest};
 use xd_write::{CallScope, Host, ToolDefinition};
 
-use crate::{Event, Message, Model, ModelError, Reply, Request, StopReason};
+use crate::{
+    Entry, Event, Message, Model, ModelError, Reply, Request, Resumed, StopReason, Transcript,
+    history::History,
+};
 
 /// How a run ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -37,6 +41,10 @@ pub enum AgentError {
     /// The model did not answer.
     #[error(transparent)]
     Model(#[from] ModelError),
+    /// The transcript could not be kept. The history in memory is whole; free the disk and prompt
+    /// again.
+    #[error("the transcript could not be kept: {0}")]
+    Transcript(#[source] std::io::Error),
 }
 
 type Sink = Box<dyn FnMut(&Event) + Send>;
@@ -48,7 +56,7 @@ pub struct Agent<M> {
     tools: Vec<ToolDefinition>,
     system: String,
     static_choice: ToolChoice,
-    messages: Vec<Message>,
+    history: History,
     turns: u64,
     turn_limit: u64,
     cancel: CancellationToken,
@@ -67,7 +75,7 @@ impl<M: Model> Agent<M> {
             host,
             system: String::new(),
             static_choice: ToolChoice::Auto,
-            messages: Vec::new(),
+            history: History::default(),
             turns: 0,
             turn_limit: TURN_LIMIT,
             cancel: CancellationToken::new(),
@@ -110,10 +118,44 @@ impl<M: Model> Agent<M> {
         self
     }
 
+    /// Keeps the history in `transcript` from now on.
+    #[must_use]
+    pub fn with_transcript(mut self, transcript: impl Transcript + 'static) -> Self {
+        self.history.keep_in(Box::new(transcript));
+        self
+    }
+
+    /// Goes on from what a transcript came to (`CONTRACT E4`). Staged actions that did not survive
+    /// the restart are declared void, in the transcript and to the model (`CONTRACT E3`); heads
+    /// that were reminded of are not reminded of again.
+    ///
+    /// Call it after the session's actions were restored and after
+    /// [`with_transcript`](Self::with_transcript).
+    #[must_use]
+    pub fn resume(mut self, resumed: Resumed) -> Self {
+        let session = Arc::clone(self.host.session());
+        session.was_reminded(resumed.reminded.iter().filter_map(|&n| StageNumber::new(n)));
+        self.history.resume(resumed.messages);
+        let states = session.actions().states();
+        let lost: Vec<u64> = states
+            .into_iter()
+            .filter(|&(number, state)| {
+                state == ActionState::Void && !resumed.void.contains(&number.get())
+            })
+            .map(|(number, _)| number.get())
+            .collect();
+        if !lost.is_empty() {
+            let reason = "the session was restarted, and they had no change set".to_owned();
+            self.history.note(&Entry::Void { numbers: lost.clone(), reason });
+            self.append_hidden(Message::void(&lost), None);
+        }
+        self
+    }
+
     /// The history.
     #[must_use]
     pub fn messages(&self) -> &[Message] {
-        &self.messages
+        self.history.messages()
     }
 
     /// The model.
@@ -140,7 +182,7 @@ impl<M: Model> Agent<M> {
         let text = text.into();
         self.host.session().begin_prompt();
         self.emit(Event::Prompt { text: text.clone() });
-        self.messages.push(Message::User { text });
+        self.history.push(Message::User { text });
         let stop = self.run().await?;
         self.emit(Event::Stopped { stop });
         Ok(stop)
@@ -156,7 +198,11 @@ impl<M: Model> Agent<M> {
                 return Ok(Stop::Unresolved { number: number.get() });
             }
             let reply = self.ask(&plan).await?;
-            if let Some(stop) = self.take(reply).await {
+            let stop = self.take(reply).await;
+            if let Some(error) = self.history.take_failure() {
+                return Err(AgentError::Transcript(error));
+            }
+            if let Some(stop) = stop {
                 return Ok(stop);
             }
         }
@@ -180,7 +226,8 @@ impl<M: Model> Agent<M> {
             self.emit(Event::ForcingUnavailable { tool });
         }
         if let Some(reminder) = &plan.reminder {
-            self.append_hidden(Message::reminder(reminder));
+            let reminds = plan.requirement.as_ref().map(|r| r.number.get());
+            self.append_hidden(Message::reminder(reminder), reminds);
         }
         plan
     }
@@ -193,7 +240,7 @@ impl<M: Model> Agent<M> {
         let request = Request {
             system: self.system.clone(),
             tools: self.tools.clone(),
-            messages: self.messages.clone(),
+            messages: self.history.messages().to_vec(),
             tool_choice,
         };
         let reply = tokio::select! {
@@ -216,7 +263,8 @@ impl<M: Model> Agent<M> {
             StopReason::Length => TurnEnd::Truncated,
             StopReason::Aborted => TurnEnd::Aborted,
         };
-        let Reply { text, calls, .. } = reply;
+        let Reply { text, mut calls, .. } = reply;
+        self.tell_apart(&mut calls);
         if !text.is_empty() {
             self.emit(Event::Text { text: text.clone() });
         }
@@ -224,7 +272,7 @@ impl<M: Model> Agent<M> {
             self.emit(Event::Call { call: call.clone() });
         }
         if !text.is_empty() || !calls.is_empty() {
-            self.messages.push(Message::Assistant { text, calls: calls.clone() });
+            self.history.push(Message::Assistant { text, calls: calls.clone() });
         }
         let host = Arc::clone(&self.host);
         let session = host.session();
@@ -249,12 +297,24 @@ impl<M: Model> Agent<M> {
                 None
             }
             Judgement::NoCall => {
-                self.append_hidden(Message::go_on(session.finalizer().tool_name()));
+                self.append_hidden(Message::go_on(session.finalizer().tool_name()), None);
                 None
             }
         };
         session.turn_ended();
         stop
+    }
+
+    /// Gives calls without an id, or with one that the batch has already, one of their own: a
+    /// result finds its call by the id alone (**Invariant G3**).
+    fn tell_apart(&self, calls: &mut [ToolCall]) {
+        for at in 0..calls.len() {
+            let (before, rest) = calls.split_at_mut(at);
+            let call = &mut rest[0];
+            if call.id.is_empty() || before.iter().any(|other| other.id == call.id) {
+                call.id = format!("call-{}-{}", self.turns, at + 1);
+            }
+        }
     }
 
     async fn execute(&mut self, calls: &[ToolCall]) {
@@ -275,14 +335,14 @@ impl<M: Model> Agent<M> {
     fn answer(&mut self, call: &ToolCall, executed: bool, result: ToolResult) {
         let call_id = call.id.clone();
         self.emit(Event::Result { call_id: call_id.clone(), executed, result: result.clone() });
-        self.messages.push(Message::ToolResult { call_id, result });
+        self.history.push(Message::ToolResult { call_id, result });
     }
 
-    fn append_hidden(&mut self, message: Message) {
+    fn append_hidden(&mut self, message: Message, reminds: Option<u64>) {
         if let Message::Custom { custom_type, text, .. } = &message {
             self.emit(Event::Hidden { custom_type: custom_type.clone(), text: text.clone() });
         }
-        self.messages.push(message);
+        self.history.push_reminding(message, reminds);
     }
 
     fn emit(&mut self, event: Event) {
@@ -294,7 +354,7 @@ impl<M> std::fmt::Debug for Agent<M> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Agent")
             .field("turns", &self.turns)
-            .field("messages", &self.messages.len())
+            .field("messages", &self.history.messages().len())
             .finish_non_exhaustive()
     }
 }

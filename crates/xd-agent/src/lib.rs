@@ -1,7 +1,8 @@
 //! The agent loop: a model, its tools, one session; events out.
 //!
 //! *Layer:* above `xd-write`. *Uses:* `xd-protocol`, `xd-resolve`, `xd-session`, `xd-write`, tokio.
-//! *Never touches:* the terminal, the environment, or a file but through the host's tools.
+//! *Touches:* the transcript's file, and others only through the host's tools. *Never touches:*
+//! the terminal, the environment.
 //!
 //! # The rules
 //! - **Invariant G1:** what was sent stays: every request's messages begin with all messages of
@@ -42,12 +43,15 @@
 
 mod agent;
 mod event;
+mod history;
 mod message;
 mod model;
 mod script;
+mod transcript;
 
 pub use agent::{Agent, AgentError, Stop};
 pub use event::Event;
 pub use message::{Message, Reply, StopReason, Usage};
 pub use model::{Model, ModelError, Request};
 pub use script::ScriptedModel;
+pub use transcript::{Entry, Resumed, Transcript, TranscriptError, TranscriptFile};

@@ -54,6 +54,21 @@ impl Message {
         }
     }
 
+    /// Tells the model of staged actions that are gone.
+    pub(crate) fn void(numbers: &[u64]) -> Self {
+        let named: Vec<String> = numbers.iter().map(|n| format!("@{n}")).collect();
+        Self::Custom {
+            custom_type: "resolve-void".to_owned(),
+            display: true,
+            text: format!(
+                "The session was restarted. These staged actions did not survive it and are void: \
+                 {}. Nothing of them was applied; stage them again if they are still wanted.",
+                named.join(", ")
+            ),
+            details: serde_json::json!({ "numbers": numbers }),
+        }
+    }
+
     /// Providers answer a user's or a tool's message, never their own: a turn without a call
     /// needs one before the next.
     pub(crate) fn go_on(tool: &str) -> Self {

@@ -2,7 +2,7 @@
 
 use std::{
     fmt,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, PoisonError},
 };
 
 use xd_protocol::{ReasonFault, Selection, StageNumber, Verdict};
@@ -10,7 +10,9 @@ use xd_protocol::{ReasonFault, Selection, StageNumber, Verdict};
 use crate::{
     ActionState, Batch, Confirming, Decider, DecisionRecord, Detach, Ending, NotTaken, Outcome,
     RecordError, Recorder, Stack, StageError, StageRequest, Staged, StagedAction, ThreadDetach,
-    ToolResult, record::NoRecord,
+    ToolResult,
+    record::NoRecord,
+    sync::{Mutex, MutexGuard},
 };
 
 /// May forbid a decision just before it is taken: plan mode, tiers, allow and deny lists
@@ -205,6 +207,12 @@ impl ActionStore {
     pub fn pending(&self) -> Vec<Arc<StagedAction>> {
         let stack = self.stack();
         stack.pending().filter_map(|number| stack.get(number).cloned()).collect()
+    }
+
+    /// Every number ever used with what became of it, oldest first.
+    #[must_use]
+    pub fn states(&self) -> Vec<(StageNumber, ActionState)> {
+        self.stack().iter().map(|(number, state, _)| (number, state)).collect()
     }
 
     /// How many actions are pending.

@@ -151,6 +151,11 @@ impl Gate {
         *self = Self::with_budget(self.budget);
     }
 
+    /// These heads were reminded of in a history that is resumed.
+    pub fn was_reminded(&mut self, heads: impl IntoIterator<Item = StageNumber>) {
+        self.reminded.extend(heads);
+    }
+
     /// The history was compacted: reminders may be gone from it and are due again.
     pub fn history_compacted(&mut self) {
         self.reminded.clear();

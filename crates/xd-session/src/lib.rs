@@ -15,6 +15,11 @@
 //! - **Invariant S4:** a reminder is appended at most once for a head (`CONTRACT G3`).
 //! - **Invariant S5:** a request is never asked to force a tool that is not among its tools, nor
 //!   in a way that its provider refuses (`CONTRACT G9, G11`).
+//! - **Invariant S6:** plan mode is entered only where a reviewer is installed, every state of it
+//!   reaches "off", and whichever way it ends, what entering changed is restored once
+//!   (`CONTRACT P3`).
+//! - **Invariant S7:** while plan mode is on no staged action that changes the working tree is
+//!   applied, whoever confirms it and by whatever route (`CONTRACT W7`).
 //!
 //! # Example
 //! ```
@@ -39,21 +44,28 @@
 //!
 //! # Where to read on
 //! [`Session::next_turn`] and [`Session::judge`] for an agent loop, [`Gate`] for the rules of the
-//! requirement, [`ToolChoiceQueue`] for hard directives, [`Forcing`] for what providers allow.
+//! requirement, [`ToolChoiceQueue`] for hard directives, [`Forcing`] for what providers allow,
+//! [`PlanState`] for plan mode, [`Refusals`] for a model that repeats what is forbidden.
 
 mod capability;
 mod directive;
 mod gate;
+mod guards;
 mod plan;
 mod queue;
+mod refusals;
 mod session;
 
 pub use capability::{Forcing, Thinking};
 pub use directive::{Directive, Finalizer, Reminder, SoftRequirement};
 pub use gate::{Budget, CallKind, Gate, Judgement, Opening, TurnEnd};
-pub use plan::PlanState;
+pub use plan::{
+    Approving, NoReviewer, NotProposed, OpenReview, PlanAnswer, PlanDigest, PlanMachine, PlanNotice,
+    PlanPhase, PlanReview, PlanReviewer, PlanState, PlanStep, PlanTicket, Proposal,
+};
 pub use queue::{
     DirectiveOptions, InvokedHandler, OnRejected, RejectReason, RejectedHandler, ResolvedHandler,
     ToolChoice, ToolChoiceQueue,
 };
+pub use refusals::{RefusalLimits, Refusals, Repeat};
 pub use session::{Boundary, Session, TurnPlan, TurnRequest};

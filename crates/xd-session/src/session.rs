@@ -1,17 +1,21 @@
 //! One session: what is staged in it, what it asks of its turns, when it ends.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::{
+    hash::{DefaultHasher, Hash as _, Hasher as _},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
 
 use xd_prompts::Prompts;
 use xd_protocol::{Confirm, Reason, Selection, StageNumber};
 use xd_resolve::{
-    ActionStore, Batch, Decider, PlanMode, StagingSession, Tier, ToolCall, ToolResult,
+    ActionStore, Batch, Decider, Guard, PlanMode, StagedAction, StagingSession, Tier, ToolCall, ToolResult,
     dispatch_result,
 };
 
 use crate::{
-    Budget, CallKind, Directive, Finalizer, Forcing, Gate, Judgement, Opening, PlanState,
-    RejectReason, Reminder, SoftRequirement, Thinking, ToolChoice, ToolChoiceQueue, TurnEnd,
+    guards::Guards,
+    Budget, CallKind, Directive, Finalizer, Forcing, Gate, Judgement, Opening, PlanNotice,
+    PlanState, Refusals, RejectReason, Reminder, Repeat, SoftRequirement, Thinking, ToolChoice, ToolChoiceQueue, TurnEnd,
 };
 
 /// What an agent loop tells the session before a turn.
@@ -48,6 +52,9 @@ impl TurnRequest {
 pub struct TurnPlan {
     /// The tool choice to send.
     pub tool_choice: ToolChoice,
+    /// A message to append at the tail of the history, before the request and before the reminder,
+    /// for good: plan mode has begun or ended, and the model was not told yet.
+    pub plan_notice: Option<PlanNotice>,
     /// A message to append at the tail of the history, before the request, for good.
     pub reminder: Option<Reminder>,
     /// The requirement in force, where one is.
@@ -114,6 +121,24 @@ impl Boundary {
         }
     }
 
+    /// Whether plan mode ends with it: it belongs to the session that is gone. Otherwise it goes on,
+    /// and only the review of a plan from another conversation does not.
+    #[must_use]
+    pub const fn ends_plan_mode(self) -> bool {
+        match self {
+            Self::New | Self::Switch => true,
+            Self::Branch
+            | Self::Fork
+            | Self::Navigate
+            | Self::Rewind
+            | Self::Clear
+            | Self::Move
+            | Self::Compaction
+            | Self::ModelChange
+            | Self::Cancelled => false,
+        }
+    }
+
     const fn as_str(self) -> &'static str {
         match self {
             Self::New => "a new session began",
@@ -136,6 +161,7 @@ impl Boundary {
 pub struct Session {
     actions: Arc<ActionStore>,
     plan: PlanState,
+    guards: Arc<Guards>,
     prompts: Prompts,
     finalizer: Finalizer,
     state: Mutex<State>,
@@ -145,6 +171,7 @@ pub struct Session {
 struct State {
     queue: ToolChoiceQueue,
     gate: Gate,
+    refusals: Refusals,
     hard_turn: bool,
     /// The tools of the last request; none before the first, when nothing speaks against staging.
     tools: Option<Vec<String>>,
@@ -164,20 +191,25 @@ impl Session {
     }
 
     /// A session whose store `configure` equips with a recorder or a detacher. The session sets
-    /// the store's guard: plan mode holds on every route.
+    /// the store's guard: plan mode holds on every route, and so does what
+    /// [`add_guard`](Self::add_guard) adds.
     #[must_use]
     pub fn with_store(configure: impl FnOnce(ActionStore) -> ActionStore) -> Self {
         let plan = PlanState::default();
-        let store = configure(ActionStore::new()).with_guard(Arc::new(plan.clone()));
+        let guards = Arc::new(Guards::new(plan.clone()));
+        let guard: Arc<dyn Guard> = Arc::<Guards>::clone(&guards);
+        let store = configure(ActionStore::new()).with_guard(guard);
         let state = State {
             queue: ToolChoiceQueue::new(),
             gate: Gate::new(),
+            refusals: Refusals::default(),
             hard_turn: false,
             tools: None,
         };
         Self {
             actions: Arc::new(store),
             plan,
+            guards,
             prompts: Prompts::builtin(),
             finalizer: Finalizer::Write,
             state: Mutex::new(state),
@@ -217,6 +249,12 @@ impl Session {
         &self.plan
     }
 
+    /// Adds a guard that every route to a decision passes, behind plan mode's own
+    /// (`CONTRACT W7`). It stays for the session's life.
+    pub fn add_guard(&self, guard: Arc<dyn Guard>) {
+        self.guards.add(guard);
+    }
+
     /// The prompts in use.
     #[must_use]
     pub fn prompts(&self) -> &Prompts {
@@ -234,9 +272,16 @@ impl Session {
         f(&mut self.state().queue)
     }
 
+    /// A history is resumed in which these heads were reminded of (`CONTRACT G3`).
+    pub fn was_reminded(&self, heads: impl IntoIterator<Item = StageNumber>) {
+        self.state().gate.was_reminded(heads);
+    }
+
     /// A prompt of the user began: every head has its whole budget again.
     pub fn begin_prompt(&self) {
-        self.state().gate.prompt_began();
+        let mut state = self.state();
+        state.gate.prompt_began();
+        state.refusals.prompt_began();
     }
 
     /// What the next turn is asked: a hard choice, which is consumed, else the soft requirement
@@ -247,7 +292,7 @@ impl Session {
         if let Some(choice) = state.queue.next_tool_choice() {
             return Directive::Hard(choice);
         }
-        match self.actions.head().filter(|head| state.gate.asks_for(head.number())) {
+        match self.due_head().filter(|head| state.gate.asks_for(head.number())) {
             Some(head) => Directive::Soft(SoftRequirement::new(
                 &head,
                 &self.actions,
@@ -265,6 +310,7 @@ impl Session {
         state.tools = Some(request.tools.clone());
         let mut plan = TurnPlan {
             tool_choice: request.static_choice.clone(),
+            plan_notice: self.plan.untold().map(|untold| PlanNotice::new(untold, &self.prompts)),
             reminder: None,
             requirement: None,
             forcing_unavailable: false,
@@ -295,7 +341,7 @@ impl Session {
         state.hard_turn = false;
         let off =
             !request.has(self.finalizer.tool_name()) || request.static_choice == ToolChoice::None;
-        let head = if off { None } else { self.actions.head() };
+        let head = if off { None } else { self.due_head() };
         match state.gate.open(head.as_ref().map(|head| head.number())) {
             Opening::Off => {}
             Opening::Parked(number) => plan.parked = Some(number),
@@ -389,6 +435,15 @@ impl Session {
 
     /// A transition of the session (`CONTRACT E1`). Answers the numbers that it voided.
     pub fn boundary(&self, boundary: Boundary) -> Vec<StageNumber> {
+        if boundary.ends_plan_mode() {
+            self.plan.leave();
+            self.plan.forget_told();
+        } else if boundary.voids() {
+            self.plan.void_review();
+        }
+        if boundary.voids() || boundary == Boundary::Compaction {
+            self.plan.tell_again();
+        }
         let mut state = self.state();
         if boundary == Boundary::Compaction {
             state.gate.history_compacted();
@@ -397,6 +452,7 @@ impl Session {
             return Vec::new();
         }
         state.queue.clear();
+        state.refusals.prompt_began();
         state.gate.boundary();
         state.hard_turn = false;
         drop(state);
@@ -408,10 +464,40 @@ impl Session {
         self.actions.void_all("the host cleared what was pending")
     }
 
+    /// A batch of calls begins: what is refused in it counts once a call (case 93).
+    pub fn begin_batch_of_calls(&self) {
+        self.state().refusals.batch_began();
+    }
+
+    /// A policy refused `call`. The same call is the one with the same name and path, whatever it
+    /// would have written; a call without a path is the one with the same arguments.
+    pub fn call_refused(&self, call: &ToolCall) -> Repeat {
+        let mut hasher = DefaultHasher::new();
+        call.name.hash(&mut hasher);
+        match call.str_argument("path") {
+            Some(path) => path.trim().hash(&mut hasher),
+            None => call.arguments.to_string().hash(&mut hasher),
+        }
+        self.state().refusals.refused(hasher.finish())
+    }
+
+    /// Whether the model was refused as often as one prompt allows: then how many batches brought
+    /// refusals, and the run is to end.
+    #[must_use]
+    pub fn refusals_spent(&self) -> Option<u32> {
+        self.state().refusals.spent()
+    }
+
     /// Whether the session plans.
     #[must_use]
     pub fn plan_mode(&self) -> PlanMode {
         self.plan.mode()
+    }
+
+    /// The head, where it could be applied now. While plan mode holds it back nothing is asked of
+    /// the model: it could only discard, and could submit no plan for being asked.
+    fn due_head(&self) -> Option<Arc<StagedAction>> {
+        self.actions.head().filter(|head| !self.plan.holds_back(head))
     }
 
     fn state(&self) -> MutexGuard<'_, State> {

@@ -1,0 +1,51 @@
+//! The history in memory, with the transcript behind it.
+
+use std::io;
+
+use crate::{Entry, Message, Transcript};
+
+/// The messages of an agent. They only ever grow (**Invariant G1**).
+#[derive(Default)]
+pub(crate) struct History {
+    messages: Vec<Message>,
+    transcript: Option<Box<dyn Transcript>>,
+    failure: Option<io::Error>,
+}
+
+impl History {
+    pub(crate) fn messages(&self) -> &[Message] {
+        &self.messages
+    }
+
+    /// Begins with messages that the transcript already holds.
+    pub(crate) fn resume(&mut self, messages: Vec<Message>) {
+        self.messages = messages;
+    }
+
+    pub(crate) fn keep_in(&mut self, transcript: Box<dyn Transcript>) {
+        self.transcript = Some(transcript);
+    }
+
+    pub(crate) fn push(&mut self, message: Message) {
+        self.push_reminding(message, None);
+    }
+
+    pub(crate) fn push_reminding(&mut self, message: Message, reminds: Option<u64>) {
+        self.note(&Entry::Message { message: message.clone(), reminds });
+        self.messages.push(message);
+    }
+
+    /// Writes a line that is no message.
+    pub(crate) fn note(&mut self, entry: &Entry) {
+        if let Some(transcript) = &mut self.transcript
+            && let Err(error) = transcript.append(entry)
+        {
+            self.failure.get_or_insert(error);
+        }
+    }
+
+    /// What the transcript could not keep since the last look. The messages are whole all the same.
+    pub(crate) fn take_failure(&mut self) -> Option<io::Error> {
+        self.failure.take()
+    }
+}

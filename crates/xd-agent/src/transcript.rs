@@ -1,0 +1,194 @@
+//! The transcript: the history as a file of JSON lines, any prefix of which can be resumed
+//! (`CONTRACT E4`).
+//!
+//! A line is written when its message enters the history. A crash leaves a prefix, perhaps with a
+//! torn last line. [`Resumed::read`] drops that line, gives every call without a result a
+//! synthetic one right behind its own batch, and says what it mended.
+
+use std::{
+    collections::BTreeSet,
+    fs::{File, OpenOptions},
+    io::{self, Read as _, Seek as _, Write as _},
+    path::Path,
+};
+
+use serde::{Deserialize, Serialize};
+use xd_resolve::{ToolCall, ToolResult};
+
+use crate::Message;
+
+/// One line of a transcript.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "entry", rename_all = "snake_case")]
+pub enum Entry {
+    /// A message entered the history.
+    Message {
+        /// The message.
+        message: Message,
+        /// For a reminder: the staged action that it reminds of.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reminds: Option<u64>,
+    },
+    /// Staged actions are void: a boundary, or a restart that they did not survive.
+    Void {
+        /// Their numbers.
+        numbers: Vec<u64>,
+        /// Why.
+        reason: String,
+    },
+}
+
+#[derive(Serialize, Deserialize)]
+struct Line {
+    v: u32,
+    #[serde(flatten)]
+    entry: Entry,
+}
+
+/// Keeps the lines of a transcript.
+pub trait Transcript: Send {
+    /// Keeps `entry`, for good, before it returns.
+    ///
+    /// # Errors
+    /// Where it could not be kept.
+    fn append(&mut self, entry: &Entry) -> io::Result<()>;
+}
+
+/// A transcript that cannot be resumed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum TranscriptError {
+    /// The file cannot be used.
+    #[error("the transcript cannot be used: {0}")]
+    Io(#[from] io::Error),
+    /// A line that others follow cannot be read.
+    #[error(
+        "line {line} of the transcript cannot be read: {message}. Cut the file before that line to resume what came before"
+    )]
+    Damaged {
+        /// The line, from 1.
+        line: usize,
+        /// What is wrong with it.
+        message: String,
+    },
+}
+
+/// What a transcript comes to.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Resumed {
+    /// The history, every call with exactly one result.
+    pub messages: Vec<Message>,
+    /// The staged actions that were reminded of.
+    pub reminded: BTreeSet<u64>,
+    /// The staged actions that were declared void.
+    pub void: BTreeSet<u64>,
+    /// The calls that had no result and got a synthetic one.
+    pub orphans: Vec<ToolCall>,
+    /// How many bytes are whole lines. What follows was torn by a crash and is not read.
+    pub whole_bytes: usize,
+}
+
+/// The result of a call whose own was lost.
+const LOST: &str = "The run was interrupted before this call had a result. It may or may not have \
+     taken effect: look before you repeat it.";
+
+impl Resumed {
+    /// Reads the bytes of a transcript, or of any prefix of one.
+    ///
+    /// # Errors
+    /// [`TranscriptError::Damaged`] for a whole line that is none of ours.
+    pub fn read(bytes: &[u8]) -> Result<Self, TranscriptError> {
+        let whole_bytes = bytes.iter().rposition(|&b| b == b'\n').map_or(0, |at| at + 1);
+        let mut resumed = Self { whole_bytes, ..Self::default() };
+        let mut open: Vec<ToolCall> = Vec::new();
+        let lines = bytes[..whole_bytes].split(|&b| b == b'\n').enumerate();
+        for (index, line) in lines.filter(|(_, line)| !line.is_empty()) {
+            let damaged = |message: String| TranscriptError::Damaged { line: index + 1, message };
+            let line: Line = serde_json::from_slice(line).map_err(|e| damaged(e.to_string()))?;
+            if line.v != 1 {
+                return Err(damaged(format!("its version is {}, not 1", line.v)));
+            }
+            match line.entry {
+                Entry::Void { numbers, .. } => resumed.void.extend(numbers),
+                Entry::Message { message, reminds } => {
+                    resumed.reminded.extend(reminds);
+                    resumed.take(message, &mut open);
+                }
+            }
+        }
+        resumed.close(&mut open);
+        Ok(resumed)
+    }
+
+    /// Adds `message`. A result that belongs to no open call says nothing any more and is left
+    /// out; calls that are still open when another message comes have lost their results.
+    fn take(&mut self, message: Message, open: &mut Vec<ToolCall>) {
+        match &message {
+            Message::ToolResult { call_id, .. } => {
+                let Some(at) = open.iter().position(|call| call.id == *call_id) else { return };
+                open.remove(at);
+            }
+            Message::Assistant { calls, .. } => {
+                self.close(open);
+                open.clone_from(calls);
+            }
+            Message::User { .. } | Message::Custom { .. } => self.close(open),
+        }
+        self.messages.push(message);
+    }
+
+    fn close(&mut self, open: &mut Vec<ToolCall>) {
+        for call in open.drain(..) {
+            let result = ToolResult::error(LOST);
+            self.messages.push(Message::ToolResult { call_id: call.id.clone(), result });
+            self.orphans.push(call);
+        }
+    }
+}
+
+/// A transcript in a file, forced to the disk line by line.
+#[derive(Debug)]
+pub struct TranscriptFile(File);
+
+impl TranscriptFile {
+    /// Opens or makes the file at `path` and reads what is in it. What a crash tore is cut off, and
+    /// synthetic results are written down, so that the file is whole again.
+    ///
+    /// # Errors
+    /// [`TranscriptError`]; the file is as it was.
+    pub fn open(path: impl AsRef<Path>) -> Result<(Self, Resumed), TranscriptError> {
+        let mut file = OpenOptions::new().read(true).append(true).create(true).open(path)?;
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes)?;
+        let resumed = Resumed::read(&bytes)?;
+        if resumed.whole_bytes < bytes.len() {
+            file.set_len(resumed.whole_bytes as u64)?;
+            file.rewind()?;
+        }
+        let mut transcript = Self(file);
+        // Only calls of the last batch can still be open at the end of the file; earlier ones are
+        // mended whenever it is read.
+        let tail =
+            resumed.messages.iter().rev().take_while(|m| matches!(m, Message::ToolResult { .. }));
+        let lost: Vec<Message> = tail.filter(|m| resumed.is_synthetic(m)).cloned().collect();
+        for message in lost.into_iter().rev() {
+            transcript.append(&Entry::Message { message, reminds: None })?;
+        }
+        Ok((transcript, resumed))
+    }
+}
+
+impl Resumed {
+    fn is_synthetic(&self, message: &Message) -> bool {
+        matches!(message, Message::ToolResult { call_id, .. } if self.orphans.iter().any(|call| call.id == *call_id))
+    }
+}
+
+impl Transcript for TranscriptFile {
+    fn append(&mut self, entry: &Entry) -> io::Result<()> {
+        let mut line = serde_json::to_vec(&Line { v: 1, entry: entry.clone() })?;
+        line.push(b'\n');
+        self.0.write_all(&line)?;
+        self.0.sync_data()
+    }
+}

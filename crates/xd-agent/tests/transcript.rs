@@ -1,0 +1,182 @@
+//! The transcript: kept line by line, resumed from any prefix.
+
+use std::{fs, path::Path, sync::Arc};
+
+use serde_json::json;
+use tempfile::TempDir;
+use xd_agent::{
+    Agent, Message, Reply, Resumed, ScriptedModel, Stop, TranscriptError, TranscriptFile,
+};
+use xd_resolve::{StageRequest, Tier, ToolResult};
+use xd_session::Session;
+use xd_write::{FnTool, Host, ToolDefinition, Workspace};
+
+fn host(folder: &Path) -> Arc<Host> {
+    let definition =
+        ToolDefinition::new("propose_nothing", "Stages something.", json!({ "type": "object" }));
+    let tool = FnTool::new(definition, Tier::Write, |context, _| async move {
+        let apply = |_| async { Ok(ToolResult::text("Applied.")) };
+        let staged = context.stage(StageRequest::new("Something", apply)).await?;
+        Ok(staged.result("preview"))
+    });
+    let workspace = Workspace::open(folder).unwrap();
+    Arc::new(Host::builder(Arc::new(Session::new()), workspace).tool(tool.shared()).build())
+}
+
+fn script() -> Vec<Reply> {
+    vec![
+        Reply::call("propose_nothing", json!({})).and_call("read", json!({ "path": "." })),
+        Reply::call("write", json!({ "path": "xd://resolve", "content": "It is right." })),
+        Reply::text("Done.\nWith \"quotes\" and \u{1b} and \u{2028}."),
+    ]
+}
+
+async fn run(folder: &TempDir) -> (Vec<u8>, Vec<Message>) {
+    let path = folder.path().join("transcript.jsonl");
+    let (file, resumed) = TranscriptFile::open(&path).unwrap();
+    assert_eq!(resumed, Resumed::default());
+    let mut agent =
+        Agent::new(ScriptedModel::new(script()), host(folder.path())).with_transcript(file);
+    assert_eq!(agent.prompt("Go.").await.unwrap(), Stop::Done);
+    (fs::read(&path).unwrap(), agent.messages().to_vec())
+}
+
+/// Every call has exactly one result, behind it and before the next message of another kind.
+fn assert_paired(messages: &[Message]) {
+    let mut open: Vec<&str> = Vec::new();
+    for message in messages {
+        match message {
+            Message::ToolResult { call_id, .. } => {
+                let at = open.iter().position(|id| id == call_id).expect("a result without a call");
+                open.remove(at);
+            }
+            Message::Assistant { calls, .. } => {
+                assert!(open.is_empty(), "calls without results: {open:?}");
+                open = calls.iter().map(|call| call.id.as_str()).collect();
+            }
+            Message::User { .. } | Message::Custom { .. } => assert!(open.is_empty(), "{open:?}"),
+        }
+    }
+    assert!(open.is_empty(), "calls without results: {open:?}");
+}
+
+// case 81
+#[tokio::test]
+async fn e4_every_prefix_resumes_with_every_call_paired() {
+    let folder = TempDir::new().unwrap();
+    let (bytes, messages) = run(&folder).await;
+    assert_eq!(Resumed::read(&bytes).unwrap().messages, messages);
+    for end in 0..=bytes.len() {
+        let resumed = Resumed::read(&bytes[..end]).unwrap();
+        assert_paired(&resumed.messages);
+        let whole = bytes[..end].iter().filter(|&&b| b == b'\n').count();
+        assert_eq!(resumed.messages[..whole], messages[..whole], "prefix of {end} bytes");
+        assert_eq!(resumed.messages.len(), whole + resumed.orphans.len());
+    }
+}
+
+// CONTRACT E4; case 127
+#[tokio::test]
+async fn case_127_a_resumed_run_takes_one_clean_turn() {
+    let folder = TempDir::new().unwrap();
+    let (bytes, messages) = run(&folder).await;
+    let lines: Vec<usize> =
+        bytes.iter().enumerate().filter(|(_, b)| **b == b'\n').map(|(at, _)| at + 1).collect();
+    for end in lines {
+        let path = folder.path().join("cut.jsonl");
+        fs::write(&path, &bytes[..end]).unwrap();
+        // Half a line behind it is cut off.
+        fs::write(&path, [&bytes[..end], b"{\"v\":1,\"entr"].concat()).unwrap();
+        let (file, resumed) = TranscriptFile::open(&path).unwrap();
+        let before = resumed.messages.clone();
+        let model = Arc::new(ScriptedModel::new([Reply::text("I am back.")]));
+        let mut agent = Agent::new(Arc::clone(&model), host(folder.path()))
+            .with_transcript(file)
+            .resume(resumed);
+        assert_eq!(agent.prompt("Go on.").await.unwrap(), Stop::Done);
+        assert_eq!(model.requests().len(), 1);
+        assert_eq!(agent.messages()[..before.len()], before[..]);
+        assert_paired(agent.messages());
+        // What is on the disk is what is in memory.
+        assert_eq!(Resumed::read(&fs::read(&path).unwrap()).unwrap().messages, agent.messages());
+        assert!(messages.len() + 3 >= agent.messages().len());
+    }
+}
+
+// CONTRACT G3
+#[tokio::test]
+async fn g3_a_resumed_head_is_not_reminded_of_again() {
+    let folder = TempDir::new().unwrap();
+    let (bytes, _) = run(&folder).await;
+    assert_eq!(Resumed::read(&bytes).unwrap().reminded.into_iter().collect::<Vec<_>>(), [1]);
+    let host = host(folder.path());
+    let stage = StageRequest::new("Something", |_| async { Ok(ToolResult::text("Applied.")) });
+    host.session().actions().stage(stage).unwrap();
+    let model = Arc::new(ScriptedModel::new([Reply::call(
+        "write",
+        json!({ "path": "xd://reject", "content": "No." }),
+    )]));
+    let mut agent = Agent::new(Arc::clone(&model), host).resume(Resumed::read(&bytes).unwrap());
+    agent.prompt("Go on.").await.unwrap();
+    let reminders = |messages: &[Message]| {
+        messages.iter().filter(|m| matches!(m, Message::Custom { custom_type, .. } if custom_type == "resolve-reminder")).count()
+    };
+    assert_eq!(reminders(&model.requests()[0].messages), 1);
+}
+
+// CONTRACT E3
+#[tokio::test]
+async fn e3_what_did_not_survive_is_declared_void_once() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("transcript.jsonl");
+    for run in 0..2 {
+        let host = host(folder.path());
+        let stage = StageRequest::new("Lost", |_| async { Ok(ToolResult::text("Applied.")) });
+        let one = xd_protocol::StageNumber::FIRST;
+        host.session().actions().restore(one, stage, xd_resolve::ActionState::Void).unwrap();
+        let (file, resumed) = TranscriptFile::open(&path).unwrap();
+        let agent = Agent::new(ScriptedModel::new([]), host).with_transcript(file).resume(resumed);
+        let declared = agent
+            .messages()
+            .iter()
+            .filter(|m| matches!(m, Message::Custom { text, .. } if text.contains("@1")))
+            .count();
+        assert_eq!(declared, 1, "run {run}");
+    }
+}
+
+#[test]
+fn e4_a_damaged_line_is_named_and_left() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("transcript.jsonl");
+    let whole =
+        "{\"v\":1,\"entry\":\"message\",\"message\":{\"role\":\"user\",\"text\":\"Hi.\"}}\n";
+    for (bad, says) in [
+        ("nonsense\n", "line 2"),
+        ("{\"v\":2,\"entry\":\"void\",\"numbers\":[],\"reason\":\"\"}\n", "version is 2"),
+    ] {
+        let text = format!("{whole}{bad}{whole}");
+        fs::write(&path, &text).unwrap();
+        let error = TranscriptFile::open(&path).unwrap_err();
+        assert!(matches!(error, TranscriptError::Damaged { line: 2, .. }), "{error}");
+        assert!(error.to_string().contains(says), "{error}");
+        assert_eq!(fs::read_to_string(&path).unwrap(), text);
+    }
+}
+
+// CONTRACT G12
+#[tokio::test]
+async fn a_transcript_that_cannot_be_kept_stops_the_run_and_loses_nothing() {
+    struct Full;
+    impl xd_agent::Transcript for Full {
+        fn append(&mut self, _: &xd_agent::Entry) -> std::io::Result<()> {
+            Err(std::io::Error::other("the disk is full"))
+        }
+    }
+    let folder = TempDir::new().unwrap();
+    let mut agent =
+        Agent::new(ScriptedModel::new(script()), host(folder.path())).with_transcript(Full);
+    let error = agent.prompt("Go.").await.unwrap_err();
+    assert!(error.to_string().contains("the disk is full"), "{error}");
+    assert_paired(agent.messages());
+}
