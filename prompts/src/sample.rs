@@ -15,7 +15,7 @@ pub(crate) struct Sample {
     pub(crate) context: Value,
 }
 
-/// All samples, in the order of [`PromptName::ALL`].
+/// All samples, in a fixed order.
 pub(crate) fn all() -> Vec<Sample> {
     let device = |name: &str, summary: &str, doc: Option<&str>| DeviceLine {
         name: name.into(),
@@ -53,6 +53,15 @@ pub(crate) fn all() -> Vec<Sample> {
         ),
         sample("one", StagedNotice { number: 1, pending: vec![1] }),
         sample("several", StagedNotice { number: 7, pending: vec![7, 5, 2] }),
+        sample("very-many", StagedNotice { number: 40, pending: forty() }),
+        sample(
+            "very-many",
+            ResolveReminder { tool_name: "edit".into(), number: 40, pending: forty() },
+        ),
+        sample(
+            "very-many",
+            ResolveReminderHiddenTool { tool_name: "edit".into(), number: 40, pending: forty() },
+        ),
         sample("none", DeviceSection { devices: vec![], listed_only: 0, total: 0 }),
         sample(
             "one",
@@ -89,6 +98,11 @@ pub(crate) fn all() -> Vec<Sample> {
         sample("plain", ProtocolUsage { producers: vec![] }),
         sample("producers", ProtocolUsage { producers: vec!["edit".into(), "ast_edit".into()] }),
     ]
+}
+
+/// A stack too long to list.
+fn forty() -> Vec<u64> {
+    (1..=40).rev().collect()
 }
 
 fn sample<C: PromptContext>(case: &'static str, context: C) -> Sample {

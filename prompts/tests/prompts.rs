@@ -75,6 +75,19 @@ fn s4_the_notice_begins_with_the_protocol_sentence() {
 }
 
 #[test]
+fn g3_s4_a_long_stack_is_counted_not_listed() {
+    let pending: Vec<u64> = (1..=1000).rev().collect();
+    let prompts = Prompts::builtin();
+    let reminder =
+        ResolveReminder { tool_name: "edit".into(), number: 1000, pending: pending.clone() };
+    let reminder = prompts.render(&reminder).unwrap();
+    assert!(reminder.contains("1000 staged actions are pending") && reminder.len() < 1000);
+    assert!(reminder.contains("@993, and 992 more."), "{reminder}");
+    let notice = prompts.render(&StagedNotice { number: 1000, pending }).unwrap();
+    assert!(notice.contains("xd://reject@993; and 992 more."), "{notice}");
+}
+
+#[test]
 fn case_042_the_device_section_names_scheme_count_and_listing() {
     let devices: Vec<_> = (0..200)
         .map(|n| DeviceLine {
