@@ -1,10 +1,11 @@
 //! What a confirm without a number means (**Invariant R6**).
 
-use std::sync::atomic::{AtomicBool, Ordering};
-
 use xd_protocol::{Confirm, Selection, StageNumber};
 
-use crate::{ActionStore, Refusal};
+use crate::{
+    ActionStore, Refusal,
+    sync::atomic::{AtomicBool, Ordering},
+};
 
 /// The view of the stack at the moment a batch of tool calls began.
 ///

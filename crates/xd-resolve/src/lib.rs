@@ -57,6 +57,7 @@ mod route;
 mod stack;
 mod stage;
 mod store;
+mod sync;
 mod tool;
 
 pub use action::{ApplyError, BoxFuture, Effect, StageRequest, StagedAction};

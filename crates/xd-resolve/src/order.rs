@@ -2,9 +2,11 @@
 
 use std::{
     future::poll_fn,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, PoisonError},
     task::{Poll, Waker},
 };
+
+use crate::sync::{Mutex, MutexGuard};
 
 /// Hands out one [`CallSlot`] a call of a batch.
 #[derive(Debug)]
@@ -60,7 +62,7 @@ impl CallSlot {
         waiting.into_iter().for_each(Waker::wake);
     }
 
-    fn line(&self) -> std::sync::MutexGuard<'_, Line> {
+    fn line(&self) -> MutexGuard<'_, Line> {
         self.line.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
