@@ -26,6 +26,14 @@ pub const NOT_EXECUTED: &str =
     "Not executed: call the `write` tool to resolve the pending action before using other tools.";
 /// `xd://propose` outside plan mode (`CONTRACT P1`).
 pub const NO_PLAN: &str = "No plan is awaiting approval — xd://propose only accepts a plan title while plan mode is active.";
+/// How a refusal begins that plan mode is the reason of (`CONTRACT W7`). What was refused stands
+/// before it, what to do instead behind it.
+pub const PLAN_MODE_ON: &str =
+    "plan mode is on and nothing of the working tree changes while it is.";
+/// What plan mode allows, behind a refusal (`CONTRACT P4`, case 93).
+pub const PLAN_MODE_ALLOWS: &str = " Allowed are reading, drafts at local://<slug>-plan.md, previews, and xd://propose to submit the plan.";
+/// What the model is told when plan mode has ended without an approval (`CONTRACT P3`).
+pub const PLAN_MODE_LEFT: &str = "<system-reminder>\nPlan mode is off again, and no plan was approved. Files may be written and staged actions applied as before.\n</system-reminder>";
 /// Any address without a session (`CONTRACT U8`).
 pub const NOT_MOUNTED: &str = "xd:// is not mounted in this session.";
 

@@ -60,8 +60,8 @@ pub use capability::{Forcing, Thinking};
 pub use directive::{Directive, Finalizer, Reminder, SoftRequirement};
 pub use gate::{Budget, CallKind, Gate, Judgement, Opening, TurnEnd};
 pub use plan::{
-    Approving, NoReviewer, NotProposed, OpenReview, PlanAnswer, PlanDigest, PlanMachine, PlanNotice,
-    PlanPhase, PlanReview, PlanReviewer, PlanState, PlanStep, PlanTicket, Proposal,
+    Approving, NoReviewer, NotProposed, OpenReview, PlanAnswer, PlanDigest, PlanMachine,
+    PlanNotice, PlanPhase, PlanReview, PlanReviewer, PlanState, PlanStep, PlanTicket, Proposal,
 };
 pub use queue::{
     DirectiveOptions, InvokedHandler, OnRejected, RejectReason, RejectedHandler, ResolvedHandler,

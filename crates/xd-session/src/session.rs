@@ -8,14 +8,14 @@ use std::{
 use xd_prompts::Prompts;
 use xd_protocol::{Confirm, Reason, Selection, StageNumber};
 use xd_resolve::{
-    ActionStore, Batch, Decider, Guard, PlanMode, StagedAction, StagingSession, Tier, ToolCall, ToolResult,
-    dispatch_result,
+    ActionStore, Batch, Decider, Guard, PlanMode, StagedAction, StagingSession, Tier, ToolCall,
+    ToolResult, dispatch_result,
 };
 
 use crate::{
-    guards::Guards,
     Budget, CallKind, Directive, Finalizer, Forcing, Gate, Judgement, Opening, PlanNotice,
-    PlanState, Refusals, RejectReason, Reminder, Repeat, SoftRequirement, Thinking, ToolChoice, ToolChoiceQueue, TurnEnd,
+    PlanState, Refusals, RejectReason, Reminder, Repeat, SoftRequirement, Thinking, ToolChoice,
+    ToolChoiceQueue, TurnEnd, guards::Guards,
 };
 
 /// What an agent loop tells the session before a turn.

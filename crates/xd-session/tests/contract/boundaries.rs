@@ -94,7 +94,7 @@ fn e2_case_117_sessions_do_not_see_each_other() {
     assert!(turn(&other, &[detour()]).0.requirement.is_none());
     assert!(confirm(&other, Verdict::Apply, "Why.").joined().starts_with("No pending action"));
     assert_eq!(other.boundary(Boundary::New), []);
-    other.plan().enter();
+    crate::scene::plan(&other);
     drop(other);
     assert_eq!(one.actions().get(number).unwrap().1, ActionState::Pending);
     assert!(!confirm(&one, Verdict::Apply, "Why.").is_error);

@@ -80,7 +80,7 @@ fn d5_plan_mode_points_to_propose() {
     let hint = " To submit the plan for approval, write its title to xd://propose instead.";
     for verdict in [Verdict::Apply, Verdict::Discard] {
         let off = confirm(&session, verdict, "Why.").joined();
-        session.plan().enter();
+        crate::scene::plan(&session);
         assert_eq!(confirm(&session, verdict, "Why.").joined(), format!("{off}{hint}"));
         session.plan().leave();
     }
@@ -90,7 +90,7 @@ fn d5_plan_mode_points_to_propose() {
 fn w7_in_plan_mode_nothing_of_the_working_tree_changes_by_any_route() {
     let session = Session::new();
     let number = stage(&session);
-    session.plan().enter();
+    crate::scene::plan(&session);
     let refused = confirm(&session, Verdict::Apply, "Why.");
     assert!(refused.is_error);
     assert!(refused.joined().starts_with("Not applied: plan mode is on and nothing of the working tree changes while it is. Staged action @1 stays pending."), "{refused:?}");
@@ -117,8 +117,8 @@ fn p3_entering_and_leaving_are_idempotent_and_every_state_reaches_off() {
     session.plan().leave();
     assert_eq!(session.plan_mode(), PlanMode::Off);
     for _ in 0..3 {
-        session.plan().enter();
-        session.plan().enter();
+        crate::scene::plan(&session);
+        crate::scene::plan(&session);
         assert_eq!(session.plan_mode(), PlanMode::On);
         session.plan().leave();
         assert_eq!(session.plan_mode(), PlanMode::Off);
