@@ -249,9 +249,11 @@ fn d12_without_a_runtime_a_thread_finishes_it() {
         let store = Arc::new(ActionStore::new().with_recorder(log.clone()));
         let counts = stage_with(&store, "a", awaits, &[Run::Succeeds]);
         assert!(!poll_and_drop(WAYS[1](&store, Verdict::Apply), 1));
-        while state(&store, 1) != ActionState::Applied || log.lines().len() < 3 {
+        // State and record change under one lock.
+        while matches!(state(&store, 1), ActionState::Taken(_)) {
             thread::yield_now();
         }
+        assert_eq!(state(&store, 1), ActionState::Applied);
         assert_eq!((counts.runs(), counts.ended(), counts.cut()), (1, 1, 0));
         assert_eq!(log.lines().last().unwrap(), "applied @1");
     }
@@ -292,7 +294,8 @@ async fn d12_aborting_the_task_that_confirms_does_not_cut_the_effect() {
     assert_eq!(state(&store, 1), ActionState::Taken(Verdict::Apply));
     open.notify_one();
     ended.notified().await;
-    while state(&store, 1) != ActionState::Applied {
+    while matches!(state(&store, 1), ActionState::Taken(_)) {
         tokio::task::yield_now().await;
     }
+    assert_eq!(state(&store, 1), ActionState::Applied);
 }

@@ -195,6 +195,11 @@ fn g10_a_turn_that_serves_a_hard_choice_carries_no_requirement() {
     }
     let (plan, _) = turn(&session, &[]);
     assert!(plan.reminder.is_some(), "nothing of its budget is spent");
+
+    // Also where the turn planned before it was never sent.
+    session.next_turn(&request());
+    session.with_queue(|queue| queue.push_once(ToolChoice::Auto, DirectiveOptions::new()));
+    assert_eq!(turn(&session, &[detour()]).1, Judgement::Free);
 }
 
 fn noting(list: &Heard) -> DirectiveOptions {
