@@ -25,6 +25,8 @@
 //! # });
 //! ```
 
+pub mod history;
 pub mod workbench;
 
+pub use history::{assert_paired, assert_requests};
 pub use workbench::{Bench, Picture, call, editor, write_call};

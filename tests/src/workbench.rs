@@ -49,6 +49,18 @@ impl Bench {
         Self::over(folder, Session::new(), configure)
     }
 
+    /// The same in memory where the system has a file system for that, so that thousands can be
+    /// made and no write waits for a disk.
+    #[must_use]
+    pub fn quick(files: &[(&str, &str)]) -> Self {
+        let folder = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir());
+        let folder = Arc::new(folder.expect("a scratch folder"));
+        for (path, text) in files {
+            put(folder.path(), path, text);
+        }
+        Self::over(folder, Session::new(), |builder| builder)
+    }
+
     /// A host over an existing folder and a session.
     #[must_use]
     pub fn over(
