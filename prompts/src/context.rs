@@ -26,7 +26,6 @@ macro_rules! belongs_to {
 belongs_to! {
     ResolveReminder => ResolveReminder,
     ResolveReminderHiddenTool => ResolveReminderHiddenTool,
-    StagedNotice => StagedNotice,
     DeviceSection => DeviceSection,
     PlanMode => PlanMode,
     DeviceDocs => DeviceDocs,
@@ -52,17 +51,6 @@ pub struct ResolveReminderHiddenTool {
     /// The number of the head.
     pub number: u64,
     /// The numbers of all pending actions, the head first. Empty counts as the head alone.
-    pub pending: Vec<u64>,
-}
-
-/// The notice at the start of a staged preview (`CONTRACT S4`).
-///
-/// The caller appends a blank line and the preview.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct StagedNotice {
-    /// The number of the action just staged.
-    pub number: u64,
-    /// The numbers of all pending actions, the head first. Empty counts as this action alone.
     pub pending: Vec<u64>,
 }
 

@@ -38,17 +38,18 @@
 //!
 //! # Example
 //! ```
-//! use xd_prompts::{Prompts, StagedNotice};
+//! use xd_prompts::{Prompts, ResolveReminder};
 //!
-//! let notice = Prompts::builtin().render(&StagedNotice { number: 1, pending: vec![1] })?;
-//! assert!(notice.starts_with("Staged as a proposal — files NOT modified yet."));
+//! let context = ResolveReminder { tool_name: "ast_edit".into(), number: 3, pending: vec![3] };
+//! let reminder = Prompts::builtin().render(&context)?;
+//! assert!(reminder.starts_with("<system-reminder>\n`ast_edit` result above: PREVIEW"));
 //!
-//! let short = Prompts::with_overrides([("staged-notice", "Staged as @{{ number }}.\n")]).unwrap();
-//! assert_eq!(short.render(&StagedNotice { number: 3, pending: vec![3] })?, "Staged as @3.");
+//! let short = Prompts::with_overrides([("resolve-reminder", "Finalize @{{ number }}.\n")]).unwrap();
+//! assert_eq!(short.render(&context)?, "Finalize @3.");
 //!
-//! let wrong = Prompts::with_overrides([("staged-notice", "\nStaged as @{{ nummer }}.")]);
+//! let wrong = Prompts::with_overrides([("resolve-reminder", "\nFinalize @{{ nummer }}.")]);
 //! let message = wrong.unwrap_err().to_string();
-//! assert!(message.starts_with("staged-notice:2: ") && message.contains("nummer"), "{message}");
+//! assert!(message.starts_with("resolve-reminder:2: ") && message.contains("nummer"), "{message}");
 //! # Ok::<(), xd_prompts::RenderError>(())
 //! ```
 
@@ -62,7 +63,7 @@ mod sample;
 
 pub use context::{
     DeviceDocs, DeviceLine, DeviceSection, PlanMode, PromptContext, ProtocolUsage, ResolveReminder,
-    ResolveReminderHiddenTool, StagedNotice,
+    ResolveReminderHiddenTool,
 };
 pub use error::{LoadError, RenderError};
 pub use name::PromptName;

@@ -8,8 +8,6 @@ pub enum PromptName {
     /// `resolve-reminder-hidden-tool`, with
     /// [`ResolveReminderHiddenTool`](crate::ResolveReminderHiddenTool).
     ResolveReminderHiddenTool,
-    /// `staged-notice`, with [`StagedNotice`](crate::StagedNotice).
-    StagedNotice,
     /// `device-section`, with [`DeviceSection`](crate::DeviceSection).
     DeviceSection,
     /// `plan-mode`, with [`PlanMode`](crate::PlanMode).
@@ -22,10 +20,9 @@ pub enum PromptName {
 
 impl PromptName {
     /// Every template, in the order of the documentation.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 6] = [
         Self::ResolveReminder,
         Self::ResolveReminderHiddenTool,
-        Self::StagedNotice,
         Self::DeviceSection,
         Self::PlanMode,
         Self::DeviceDocs,
@@ -38,7 +35,6 @@ impl PromptName {
         match self {
             Self::ResolveReminder => "resolve-reminder",
             Self::ResolveReminderHiddenTool => "resolve-reminder-hidden-tool",
-            Self::StagedNotice => "staged-notice",
             Self::DeviceSection => "device-section",
             Self::PlanMode => "plan-mode",
             Self::DeviceDocs => "device-docs",
@@ -54,7 +50,6 @@ impl PromptName {
             Self::ResolveReminderHiddenTool => {
                 include_str!("../templates/resolve-reminder-hidden-tool.md.j2")
             }
-            Self::StagedNotice => include_str!("../templates/staged-notice.md.j2"),
             Self::DeviceSection => include_str!("../templates/device-section.md.j2"),
             Self::PlanMode => include_str!("../templates/plan-mode.md.j2"),
             Self::DeviceDocs => include_str!("../templates/device-docs.md.j2"),

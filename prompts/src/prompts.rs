@@ -1,6 +1,7 @@
 //! The set of templates in use: built-in ones, some of them replaced.
 
 use std::collections::BTreeMap;
+use std::sync::{Arc, LazyLock};
 
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::Serde;
@@ -21,19 +22,22 @@ const BUILTIN_PREFIX: &str = "builtin/";
 /// time, so that a prompt never breaks a provider's cache of the messages before it.
 #[derive(Debug, Clone)]
 pub struct Prompts {
-    engine: Environment<'static>,
+    engine: Arc<Environment<'static>>,
 }
 
 impl Prompts {
     /// The built-in templates.
     #[must_use]
     pub fn builtin() -> Self {
-        match Self::build(BTreeMap::new()) {
-            Ok(prompts) => prompts,
-            // The built-in templates are compiled in and every sample of them is a test, so this is
-            // a mistake in this crate that no caller can mend.
-            Err(error) => panic!("a built-in prompt is broken: {error}"),
-        }
+        // Compiled once a process: a session must not pay for templates that all of them share.
+        static BUILTIN: LazyLock<Prompts> =
+            LazyLock::new(|| match Prompts::build(BTreeMap::new()) {
+                Ok(prompts) => prompts,
+                // The built-in templates are compiled in and every sample of them is a test, so this is
+                // a mistake in this crate that no caller can mend.
+                Err(error) => panic!("a built-in prompt is broken: {error}"),
+            });
+        BUILTIN.clone()
     }
 
     /// The built-in templates with some replaced: pairs of a template's name
@@ -84,7 +88,7 @@ impl Prompts {
                 .add_template_owned(name.as_str(), unix_lines(source))
                 .map_err(|error| refuse(&error))?;
         }
-        let prompts = Self { engine };
+        let prompts = Self { engine: Arc::new(engine) };
         for sample in sample::all() {
             if let Err(RenderError { name, line, message }) =
                 prompts.render_value(sample.prompt, sample.context)

@@ -5,7 +5,7 @@ use minijinja::value::Serde;
 
 use crate::{
     DeviceDocs, DeviceLine, DeviceSection, PlanMode, PromptContext, PromptName, ProtocolUsage,
-    ResolveReminder, ResolveReminderHiddenTool, StagedNotice,
+    ResolveReminder, ResolveReminderHiddenTool,
 };
 
 /// One sample: which template, which case of it, with what.
@@ -51,9 +51,6 @@ pub(crate) fn all() -> Vec<Sample> {
                 pending: vec![7, 5, 2],
             },
         ),
-        sample("one", StagedNotice { number: 1, pending: vec![1] }),
-        sample("several", StagedNotice { number: 7, pending: vec![7, 5, 2] }),
-        sample("very-many", StagedNotice { number: 40, pending: forty() }),
         sample(
             "very-many",
             ResolveReminder { tool_name: "edit".into(), number: 40, pending: forty() },

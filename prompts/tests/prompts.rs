@@ -5,7 +5,6 @@ use std::fs;
 
 use xd_prompts::{
     DeviceLine, DeviceSection, LoadError, PromptName, Prompts, ProtocolUsage, ResolveReminder,
-    StagedNotice,
 };
 
 #[test]
@@ -60,31 +59,13 @@ fn g3_a_tool_name_cannot_break_the_reminder_in_two_lines() {
 }
 
 #[test]
-fn s4_the_notice_begins_with_the_protocol_sentence() {
-    const NOTICE: &str = "Staged as a proposal — files NOT modified yet. To apply: write a \
-                          one-sentence reason to xd://resolve. To discard: write to xd://reject.";
-    let prompts = Prompts::builtin();
-    for pending in [vec![], vec![9]] {
-        assert_eq!(prompts.render(&StagedNotice { number: 9, pending }).unwrap(), NOTICE);
-    }
-    let two = prompts.render(&StagedNotice { number: 9, pending: vec![9, 3] }).unwrap();
-    assert!(two.starts_with(&format!("{NOTICE}\n")));
-    let (head, older) = (two.find("xd://resolve@9"), two.find("xd://resolve@3"));
-    assert!(head.is_some() && head < older, "{two}");
-    assert!(two.contains("xd://reject@9") && two.contains("xd://reject@3"));
-}
-
-#[test]
-fn g3_s4_a_long_stack_is_counted_not_listed() {
+fn g3_a_long_stack_is_counted_not_listed() {
     let pending: Vec<u64> = (1..=1000).rev().collect();
     let prompts = Prompts::builtin();
-    let reminder =
-        ResolveReminder { tool_name: "edit".into(), number: 1000, pending: pending.clone() };
+    let reminder = ResolveReminder { tool_name: "edit".into(), number: 1000, pending };
     let reminder = prompts.render(&reminder).unwrap();
     assert!(reminder.contains("1000 staged actions are pending") && reminder.len() < 1000);
     assert!(reminder.contains("@993, and 992 more."), "{reminder}");
-    let notice = prompts.render(&StagedNotice { number: 1000, pending }).unwrap();
-    assert!(notice.contains("xd://reject@993; and 992 more."), "{notice}");
 }
 
 #[test]
@@ -125,8 +106,8 @@ fn templates_on_disk_and_the_list_agree() {
 fn a_folder_replaces_what_it_holds_and_can_be_snapshotted() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(
-        folder.path().join("staged-notice.md"),
-        "\u{feff}Staged as @{{ number }}.\r\n\r\n{% include \"builtin/staged-notice\" %}\r\n",
+        folder.path().join("resolve-reminder.md"),
+        "\u{feff}Finalize @{{ number }}.\r\n\r\n{% include \"builtin/resolve-reminder\" %}\r\n",
     )
     .unwrap();
     fs::write(folder.path().join("plan-mode.md.j2"), "Plan & <think>{{ slug }}\n\n").unwrap();
@@ -134,12 +115,12 @@ fn a_folder_replaces_what_it_holds_and_can_be_snapshotted() {
     let prompts = Prompts::from_folder(folder.path()).unwrap();
     let replaced: Vec<_> = prompts
         .samples()
-        .filter(|(name, _)| name.starts_with("staged-notice") || name.starts_with("plan-mode"))
+        .filter(|(name, _)| name.starts_with("resolve-reminder") || name.starts_with("plan-mode"))
         .map(|(name, text)| format!("[{name}]\n{text}"))
         .collect();
     insta::assert_snapshot!("a_folder_of_overrides", replaced.join("\n\n"));
     let kept = |prompts: &Prompts| -> Vec<_> {
-        prompts.samples().filter(|(name, _)| name.starts_with("resolve-reminder")).collect()
+        prompts.samples().filter(|(name, _)| name.starts_with("device")).collect()
     };
     assert_eq!(kept(&prompts), kept(&Prompts::builtin()));
 }
@@ -156,13 +137,16 @@ fn refusals_name_the_file_the_line_and_the_variable() {
         message_for("resolve-remainder.md.j2", b"x"),
         message_for("resolve-reminder.txt", b"x"),
         message_for("resolve-reminder.j2", b"x"),
-        message_for("staged-notice.md", b"one\ntwo {{ nummer }}"),
-        message_for("staged-notice.md", b"one\n\n{% if number %}"),
-        message_for("staged-notice.md", b"{{ number | shout }}"),
-        message_for("staged-notice.md", b"{% include \"elsewhere\" %}"),
+        message_for("resolve-reminder.md", b"one\ntwo {{ nummer }}"),
+        message_for("resolve-reminder.md", b"one\n\n{% if number %}"),
+        message_for("resolve-reminder.md", b"{{ number | shout }}"),
+        message_for("resolve-reminder.md", b"{% include \"elsewhere\" %}"),
         // Seen by the second sample only.
-        message_for("staged-notice.md", b"a\n{% if pending | length > 1 %}\n{{ lost }}{% endif %}"),
-        message_for("staged-notice.md", b"\xff\xfe"),
+        message_for(
+            "resolve-reminder.md",
+            b"a\n{% if pending | length > 1 %}\n{{ lost }}{% endif %}",
+        ),
+        message_for("resolve-reminder.md", b"\xff\xfe"),
     ];
     insta::assert_snapshot!("refusals", messages.join("\n"));
 }

@@ -58,6 +58,7 @@ pub const ROOMS: &[Room] = &[
     room("xd-mcp", 6, BELOW_SERVERS),
     room("xd-acp", 6, BELOW_SERVERS),
     room("xd-cli", 7, BELOW_BINARY),
+    room("xd-bench", 8, ORDER),
     room("xd-tests", 8, ORDER),
     room("xtask", 0, &[]),
 ];

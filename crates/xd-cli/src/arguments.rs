@@ -54,6 +54,9 @@ pub(crate) enum Command {
         /// The action's number.
         #[arg(value_parser = number)]
         number: Option<u64>,
+        /// Print a plain unified diff, for patch or git apply.
+        #[arg(long)]
+        diff: bool,
     },
     /// Apply a staged action.
     Resolve(DecisionArguments),
@@ -121,12 +124,7 @@ pub(crate) struct EditArguments {
 pub(crate) struct DecisionArguments {
     /// The action's number (the most recent without one), then the reason in a sentence. A reason
     /// that begins with a dash goes behind --.
-    #[arg(
-        value_name = "[N] REASON",
-        required = true,
-        trailing_var_arg = true,
-        allow_hyphen_values = true
-    )]
+    #[arg(value_name = "[N] REASON", required = true)]
     pub(crate) words: Vec<String>,
 }
 

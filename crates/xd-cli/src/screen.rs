@@ -68,6 +68,16 @@ impl Screen {
         self.raw(&out);
     }
 
+    /// Prints text for another program: to a terminal inert, to a pipe as it is.
+    pub(crate) fn bytes(&mut self, text: &[u8]) {
+        if io::stdout().is_terminal() {
+            self.text(&String::from_utf8_lossy(text));
+            return;
+        }
+        let mut out = io::stdout().lock();
+        let _ = out.write_all(text).and_then(|()| out.flush());
+    }
+
     /// Prints one line of JSON.
     pub(crate) fn json(&mut self, value: &Value) {
         self.raw(&format!("{value}\n"));

@@ -121,11 +121,11 @@ impl Reminder {
         finalizer: Finalizer,
         prompts: &Prompts,
     ) -> Self {
-        /// More numbers than this say no more to a model.
-        const NAMED: usize = 8;
         let tool_name = head.source_tool_name().to_owned();
         let number = head.number().get();
-        let pending = actions.pending_numbers(NAMED).0.into_iter().map(StageNumber::get).collect();
+        // All of them: the template counts, and names only the newest.
+        let (pending, _) = actions.pending_numbers(usize::MAX);
+        let pending = pending.into_iter().map(StageNumber::get).collect();
         let details = json!({ "tool_name": tool_name });
         let rendered = match finalizer {
             Finalizer::Write => prompts.render(&ResolveReminder { tool_name, number, pending }),

@@ -1,6 +1,6 @@
 //! `xd status` and `xd show`: what is pending, and what it would do.
 
-use std::path::Path;
+use std::{path::Path, sync::Arc};
 
 use serde_json::{Value, json};
 use xd_protocol::StageNumber;
@@ -49,40 +49,65 @@ pub(crate) fn show(
     screen: &mut Screen,
 ) -> Result<Status, Failure> {
     let view = View::open(directory)?;
-    let found = match number.and_then(StageNumber::new) {
-        Some(number) => view.actions().get(number),
-        None => view.actions().head().map(|head| (head, ActionState::Pending)),
-    };
-    let Some((action, state)) = found else {
-        let what = match number {
-            Some(number) => format!("no staged action has number {number}"),
-            None => "nothing is pending".to_owned(),
-        };
-        if number.is_none() {
-            if screen.is_json() {
-                screen.json(&json!({ "v": 1, "action": null }));
-            } else {
-                screen.text("Nothing is pending. `xd log` lists what was decided.");
-            }
-            return Ok(Status::Nothing);
-        }
-        return Err(Failure::new(
-            what,
-            "`xd status` lists what is pending, `xd log` what was decided.",
-        ));
-    };
+    let Some((action, state)) = find(&view, number)? else { return Ok(nothing(screen)) };
     if screen.is_json() {
         let mut described = describe(&view, &action, state_word(state));
         described["preview"] = action.preview().into();
         screen.json(&json!({ "v": 1, "action": described }));
         return Ok(Status::Done);
     }
-    let preview = preview::of(&action, stale(&view, &action), None);
     if state != ActionState::Pending {
         screen.text(&format!("Staged action @{} is {}.", action.number(), state_word(state)));
     }
+    let preview = preview::of(&action, stale(&view, &action), None);
     screen.lines(&preview_block(&preview, &screen.whole()));
     Ok(Status::Done)
+}
+
+/// Prints the change of one pending action as a plain unified diff.
+pub(crate) fn diff(
+    directory: &Path,
+    number: Option<u64>,
+    screen: &mut Screen,
+) -> Result<Status, Failure> {
+    let view = View::open(directory)?;
+    let Some((action, _)) = find(&view, number)? else { return Ok(nothing(screen)) };
+    let Some(change_set) = action.change_set() else {
+        return Err(Failure::new(
+            format!(
+                "the files of staged action @{} are not at hand: it is decided",
+                action.number()
+            ),
+            "`xd show` prints its preview; git has the change if it was applied.",
+        ));
+    };
+    screen.bytes(change_set.unified(preview::CONTEXT_LINES).as_bytes());
+    Ok(Status::Done)
+}
+
+/// The action that a number names; without one, the head if there is any.
+fn find(
+    view: &View,
+    number: Option<u64>,
+) -> Result<Option<(Arc<StagedAction>, ActionState)>, Failure> {
+    let Some(number) = number else {
+        return Ok(view.actions().head().map(|head| (head, ActionState::Pending)));
+    };
+    let found = StageNumber::new(number).and_then(|number| view.actions().get(number));
+    let unknown = || {
+        let hint = "`xd status` lists what is pending, `xd log` what was decided.";
+        Failure::new(format!("no staged action has number {number}"), hint)
+    };
+    found.map(Some).ok_or_else(unknown)
+}
+
+fn nothing(screen: &mut Screen) -> Status {
+    if screen.is_json() {
+        screen.json(&json!({ "v": 1, "action": null }));
+    } else {
+        screen.text("Nothing is pending. `xd log` lists what was decided.");
+    }
+    Status::Nothing
 }
 
 fn row(view: &View, action: &StagedAction, width: usize) -> Vec<Line> {

@@ -5,7 +5,7 @@ use xd_render::Preview;
 use xd_resolve::StagedAction;
 
 /// How many unchanged lines are shown around a change.
-const CONTEXT_LINES: usize = 3;
+pub(super) const CONTEXT_LINES: usize = 3;
 
 /// The drawing of `action`: its remarks, then the diff of its change set, or the preview that its
 /// producer wrote where it has none.

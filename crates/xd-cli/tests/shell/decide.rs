@@ -159,3 +159,19 @@ fn json_describes_what_is_pending_and_what_was_decided() {
     assert_eq!((line["number"].as_u64(), line["outcome"].as_str()), (Some(1), Some("applied")));
     assert_eq!(line["files"][0]["path"], "a.ts");
 }
+
+// CONTRACT F1, F4
+#[test]
+fn a_plain_diff_applies_with_git() {
+    let folder = Folder::new(&[("a.ts", "old(1);\r\nlast(2);")]);
+    folder.stage();
+    let diff = folder.xd(&["show", "--diff"]).out;
+    folder.put("change.patch", &diff);
+    let applied = std::process::Command::new("git")
+        .args(["apply", "change.patch"])
+        .current_dir(folder.path())
+        .output();
+    let applied = applied.unwrap();
+    assert!(applied.status.success(), "{applied:?}\n{diff}");
+    assert_eq!(folder.get("a.ts"), "new(1);\r\nlast(2);");
+}
