@@ -12,6 +12,30 @@ pub struct Applied {
     /// Whether temporary files could not be cleared away. They are cleared at the next use of
     /// the workspace; the change itself is complete.
     pub leftovers: bool,
+    /// The interrupted commit that was found and dealt with before, if there was one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recovered: Option<Recovery>,
+}
+
+/// An interrupted commit that was found and dealt with (`CONTRACT F3`).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Recovery {
+    /// What became of it.
+    pub outcome: RecoveryOutcome,
+    /// The files that it was about.
+    pub files: Vec<RelPath>,
+}
+
+/// What became of an interrupted commit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RecoveryOutcome {
+    /// It had been complete; only clearing away was left.
+    Completed,
+    /// Every file is as it was before.
+    TakenBack,
+    /// It had not begun.
+    NotBegun,
 }
 
 /// One file that was written.
@@ -47,6 +71,6 @@ impl Applied {
                 in_place: in_place(change.path()),
             })
             .collect();
-        Self { files, leftovers: false }
+        Self { files, leftovers: false, recovered: None }
     }
 }

@@ -3,7 +3,7 @@
 
 mod staged;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
 use crate::commit::RecoverError;
@@ -344,15 +344,13 @@ impl Staging<'_> {
     fn finish(self) -> Result<ChangeSet, BuildError> {
         staged::refuse_same_file(&self.files)?;
         let mut changes = Vec::new();
-        let mut twins = Vec::new();
+        let mut twins = BTreeSet::new();
         for file in self.files.values() {
             let Some(change) = file.change()? else { continue };
             // Two names of one file with one result: writing one writes both.
-            if file.has_other_names() && change.vacates().is_none() {
-                if twins.contains(&file.identity()) {
-                    continue;
-                }
-                twins.push(file.identity());
+            let shared = file.has_other_names() && change.vacates().is_none();
+            if shared && !twins.insert(file.identity()) {
+                continue;
             }
             changes.push(change);
         }
@@ -364,16 +362,14 @@ impl Staging<'_> {
                 mode: *mode,
             });
         }
-        let mut makes_folders = Vec::new();
+        let mut makes_folders = BTreeSet::new();
         for change in &changes {
             if let Some(path) = change.fills() {
                 self.refuse_occupied(path, change.source())?;
                 self.missing_folders(path, &mut makes_folders)?;
             }
         }
-        makes_folders.sort();
-        makes_folders.dedup();
-        Ok(ChangeSet::with_folders(changes, makes_folders, Vec::new())?)
+        Ok(ChangeSet::with_folders(changes, makes_folders.into_iter().collect(), Vec::new())?)
     }
 
     /// Nothing may be where a create or rename ends, but a file that leaves with this set, or
@@ -392,11 +388,14 @@ impl Staging<'_> {
     fn missing_folders(
         &self,
         path: &RelPath,
-        missing: &mut Vec<RelPath>,
+        missing: &mut BTreeSet<RelPath>,
     ) -> Result<(), BuildError> {
         for folder in path.ancestors() {
+            if missing.contains(&folder) {
+                break;
+            }
             match self.stat(&folder)? {
-                None => missing.push(folder),
+                None => drop(missing.insert(folder)),
                 Some(stat) if stat.kind == EntryKind::Folder => break,
                 Some(stat) => {
                     return Err(BuildError::NotAFolder {

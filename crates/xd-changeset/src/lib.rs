@@ -65,12 +65,12 @@ mod set;
 mod stale;
 mod stored;
 
-pub use applied::{Applied, AppliedFile};
+pub use applied::{Applied, AppliedFile, Recovery, RecoveryOutcome};
 #[cfg(feature = "commit")]
 pub use builder::{BuildError, Builder};
 pub use change::{Change, FileKind, FileState, Verb};
 #[cfg(feature = "commit")]
-pub use commit::{ApplyError, Failure, Locked, Options, RecoverError, Recovery, RecoveryOutcome};
+pub use commit::{ApplyError, Failure, Locked, Options, RecoverError};
 pub use content::{Content, Hash};
 pub use diff::{DiffLine, FileDiff, Hunk, LineTag};
 #[cfg(feature = "commit")]

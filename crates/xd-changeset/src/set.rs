@@ -176,7 +176,7 @@ impl ChangeSet {
     /// The set that takes this one back (`CONTRACT F6`): applied after this one it restores every
     /// file, and like any set it refuses where a file no longer is what this one wrote.
     ///
-    /// **Invariant C6:** the inverse of the inverse restores what this set makes.
+    /// **Invariant C5:** the inverse of the inverse restores what this set makes.
     pub fn inverse(&self) -> ChangeSet {
         let mut changes: Vec<_> = self.changes.iter().map(Change::inverse).collect();
         changes.sort_by(|a, b| a.path().cmp(b.path()).then_with(|| a.source().cmp(&b.source())));

@@ -55,6 +55,8 @@ pub enum DriftKind {
         /// The bits now.
         is: u32,
     },
+    /// It changed between the check and the moment it was to be replaced; it was put back.
+    Raced,
     /// A folder on the way is no longer a plain folder (it was swapped for a link or a file).
     Folder {
         /// What is there now.
@@ -95,6 +97,7 @@ impl fmt::Display for DriftKind {
             DriftKind::Appeared => f.write_str("exists now, and did not at the preview"),
             DriftKind::Kind { was, is } => write!(f, "was {was} and is {is} now"),
             DriftKind::Mode { was, is } => write!(f, "had mode {was:o} and has mode {is:o} now"),
+            DriftKind::Raced => f.write_str("changed at the very moment of the apply"),
             DriftKind::Folder { is } => write!(f, "cannot be reached any more: {is}"),
             DriftKind::Unreadable { reason } => write!(f, "cannot be read: {reason}"),
         }

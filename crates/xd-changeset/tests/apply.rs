@@ -72,7 +72,8 @@ fn f1_f2_mixed_set_lands_exactly_and_is_taken_back_exactly() {
 
 #[test]
 fn f2_case_003_case_005_stale_target_writes_nothing() {
-    let drifts: [(&str, fn(&Tree)); 7] = [
+    type Meanwhile = fn(&Tree);
+    let drifts: [(&str, Meanwhile); 7] = [
         ("changed", |tree| tree.write("b", b"old\nand more")),
         ("no longer exists", |tree| fs::remove_file(tree.at("b")).unwrap()),
         ("exists now", |tree| tree.write("new", b"mine")),

@@ -104,9 +104,9 @@ fn f1_creations_deletions_moves_and_modes() {
             },
             Change::SetMode { path: p("e"), from, mode: 0o755 },
         ],
-        "--- /dev/null\n+++ b/a\n@@ -0,0 +1 @@\n+l\n\
+        "diff --git a/a b/a\nnew file mode 100644\n--- /dev/null\n+++ b/a\n@@ -0,0 +1 @@\n+l\n\
          diff --git a/b b/b\nnew file mode 100755\n\
-         --- a/c\n+++ /dev/null\n@@ -1 +0,0 @@\n-l\n\
+         diff --git a/c b/c\ndeleted file mode 100644\n--- a/c\n+++ /dev/null\n@@ -1 +0,0 @@\n-l\n\
          diff --git \"a/old \\\"d\\\"\" b/d\nrename from \"old \\\"d\\\"\"\nrename to d\n\
          diff --git a/e b/e\nold mode 100644\nnew mode 100755\n",
     );
@@ -219,7 +219,7 @@ fn c1_sets_that_contradict_themselves_are_refused() {
 }
 
 #[test]
-fn c6_the_inverse_of_the_inverse_makes_the_same() {
+fn c5_the_inverse_of_the_inverse_makes_the_same() {
     let set = ChangeSet::new(vec![
         edit("a", b"12", vec![ByteEdit::new(0..1, "x")]),
         replace("b", b"1", b"2"),

@@ -92,3 +92,53 @@ fn f3_a_fault_that_passes_is_taken_back_at_once() {
         }
     }
 }
+
+/// Somebody else writes into a target before every single operation of the commit: what they
+/// wrote is there afterwards, and the rest is all old or all new.
+#[test]
+fn f2_case_005_what_another_writes_during_the_apply_survives() {
+    const THEIRS: &[u8] = b"written by somebody else";
+    let (mut stale, mut applied) = (0, 0);
+    for scenario in all() {
+        let before = scenario.disk.picture();
+        let whole = scenario.disk.fork();
+        if apply(&whole, &scenario.set).is_err() {
+            continue;
+        }
+        let after = whole.picture();
+        // Files of several names are overwritten in place, which cannot notice the last moment.
+        let paths = scenario
+            .set
+            .changes()
+            .iter()
+            .filter(|change| change.after().is_some() && change.fills().is_none());
+        let Some(path) =
+            paths.map(|change| change.path()).find(|path| before[path.as_str()].4 == 1)
+        else {
+            continue;
+        };
+        for at in 0.. {
+            let disk = scenario.disk.fork();
+            disk.with(|state| {
+                (state.operations, state.meddler) = (0, Some((at, path.clone(), THEIRS.to_vec())))
+            });
+            let result = apply(&disk, &scenario.set);
+            if disk.with(|state| state.meddler.is_some()) {
+                break;
+            }
+            let context = format!("{} before operation {at}: {result:?}", scenario.name);
+            let mut picture = disk.picture();
+            let theirs = picture.remove(path.as_str()).map(|seen| seen.1);
+            assert_eq!(theirs.as_deref(), Some(THEIRS), "{context}");
+            let mut expect = match &result {
+                Ok(_) => after.clone(),
+                Err(ApplyError::Stale(_)) => before.clone(),
+                Err(_) => panic!("{context}"),
+            };
+            expect.remove(path.as_str());
+            assert_eq!(picture, expect, "{context}");
+            if result.is_ok() { applied += 1 } else { stale += 1 }
+        }
+    }
+    assert!(stale > 100 && applied > 100, "{stale} stale, {applied} applied");
+}

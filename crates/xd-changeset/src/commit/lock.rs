@@ -16,8 +16,8 @@ const PAUSE: Duration = Duration::from_millis(5);
 
 /// A path in the state folder.
 pub(super) fn state_path(name: &str) -> RelPath {
-    RelPath::new(STATE_FOLDER)
-        .and_then(|folder| RelPath::new(&format!("{folder}/{name}")))
+    state_folder()
+        .join(name)
         .unwrap_or_else(|_| unreachable!("the names in the state folder are plain"))
 }
 
@@ -40,8 +40,17 @@ pub(super) fn take(disk: &dyn Disk, wait: Duration) -> Result<Box<dyn Send>, Rec
     }
 }
 
+fn state_folder() -> RelPath {
+    RelPath::new(STATE_FOLDER)
+        .unwrap_or_else(|_| unreachable!("the name of the state folder is plain"))
+}
+
+pub(super) fn has_state_folder(disk: &dyn Disk) -> bool {
+    disk.stat_if_any(&state_folder()).is_ok_and(|stat| stat.is_some())
+}
+
 pub(super) fn make_state_folder(disk: &dyn Disk) -> Result<(), super::Failure> {
-    let folder = state_path("x").parent().unwrap_or_else(|| state_path("x"));
+    let folder = state_folder();
     match disk.make_folder(&folder) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
             return Err(error).during("create", &folder);

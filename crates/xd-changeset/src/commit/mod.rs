@@ -36,9 +36,9 @@ use std::time::Duration;
 
 use crate::disk::Disk;
 use crate::root::Root;
-use crate::{Applied, ChangeSet, RelPath, StalePreview};
+use crate::{Applied, ChangeSet, Recovery, RelPath, StalePreview};
 
-pub use recover::{RecoverError, Recovery, RecoveryOutcome};
+pub use recover::RecoverError;
 
 /// How to apply a change set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -187,13 +187,15 @@ impl ChangeSet {
         if self.is_empty() {
             return Ok(Applied::of(self, |_| false));
         }
-        // A stale set is refused without leaving a trace, not even the state folder.
-        self.check(root)
-            .or_else(|stale| if root.is_interrupted() { Ok(()) } else { Err(stale) })?;
+        if !lock::has_state_folder(root.disk()) {
+            // A stale set is refused without leaving a trace, not even the state folder.
+            self.check(root)?;
+        }
         let _lock = lock::take(root.disk(), options.lock_wait)?;
         let disk = root.pinned();
-        recover::recover(&*disk)?;
-        apply_locked(&*disk, self, options.durable)
+        let recovered = recover::recover(&*disk)?;
+        let applied = apply_locked(&*disk, self, options.durable)?;
+        Ok(Applied { recovered, ..applied })
     }
 
     /// The set that takes back what `applied` says was written (`CONTRACT F6`). It refuses, like

@@ -104,12 +104,11 @@ impl Plan {
         let filled: BTreeSet<_> = set.changes().iter().filter_map(Change::fills).collect();
         let chained =
             set.changes().iter().filter_map(Change::vacates).any(|path| filled.contains(path));
-        let mut makes = Vec::new();
+        let mut makes = BTreeSet::new();
         for path in filled {
             missing_folders(disk, path, &mut makes)?;
         }
-        makes.sort();
-        makes.dedup();
+        let makes = makes.into_iter().collect();
         let mut prunes = set.removes_folders().to_vec();
         prunes.sort_by(|a, b| b.cmp(a));
         Ok(Plan { durable, makes, prunes, steps, chained })
@@ -121,8 +120,13 @@ impl Plan {
         self.steps.iter().flat_map(Step::folders).chain(made).collect()
     }
 
-    pub(super) fn is_in_place(&self, path: &RelPath) -> bool {
-        self.steps.iter().any(|step| matches!(step, Step::InPlace { target, .. } if target == path))
+    /// The files that are overwritten in place.
+    pub(super) fn in_place(&self) -> BTreeSet<&RelPath> {
+        self.steps
+            .iter()
+            .filter(|step| matches!(step, Step::InPlace { .. }))
+            .map(Step::target)
+            .collect()
     }
 
     pub(super) fn targets(&self) -> Vec<RelPath> {
@@ -213,7 +217,7 @@ fn same_device(disk: &dyn Disk, source: &RelPath, target: &RelPath) -> Result<bo
 fn missing_folders(
     disk: &dyn Disk,
     path: &RelPath,
-    missing: &mut Vec<RelPath>,
+    missing: &mut BTreeSet<RelPath>,
 ) -> Result<(), Failure> {
     for folder in path.ancestors() {
         if missing.contains(&folder)
@@ -221,7 +225,7 @@ fn missing_folders(
         {
             break;
         }
-        missing.push(folder);
+        missing.insert(folder);
     }
     Ok(())
 }

@@ -39,7 +39,8 @@ pub(super) fn run(disk: &dyn Disk, set: &ChangeSet, plan: &Plan) -> Result<Appli
             .during("write the journal", &journal)
         {
             Ok(()) => {
-                let mut applied = Applied::of(set, |path| plan.is_in_place(path));
+                let in_place = plan.in_place();
+                let mut applied = Applied::of(set, |path| in_place.contains(path));
                 applied.leftovers = restore::clear_committed(disk, plan).is_err();
                 return Ok(applied);
             }
@@ -73,10 +74,7 @@ fn take_back(
         }
         (true, Stop::Raced(path)) => {
             let _ = restore::clear_taken_back(disk, plan);
-            let what = DriftKind::Unreadable {
-                reason: "it changed at the very moment of the apply".to_owned(),
-            };
-            Err(StalePreview { drifts: vec![Drift { path, what }] }.into())
+            Err(StalePreview { drifts: vec![Drift { path, what: DriftKind::Raced }] }.into())
         }
         (false, Stop::Failed(cause)) => Err(ApplyError::RollbackFailed { cause, unrestored }),
         (false, Stop::Raced(path)) => {

@@ -1,33 +1,10 @@
 //! Recovery: the next use of a workspace finds an interrupted commit and finishes it or takes it
 //! back (`CONTRACT F3`). Stopped itself at any point, it simply runs again.
 
-use serde::{Deserialize, Serialize};
-
 use super::journal::{self, Progress};
 use super::{ApplyError, During as _, Failure, Locked, restore};
-use crate::RelPath;
 use crate::disk::Disk;
-
-/// An interrupted commit that was found and dealt with.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Recovery {
-    /// What became of it.
-    pub outcome: RecoveryOutcome,
-    /// The files that it was about.
-    pub files: Vec<RelPath>,
-}
-
-/// What became of an interrupted commit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum RecoveryOutcome {
-    /// It had been complete; only clearing away was left.
-    Completed,
-    /// Every file is as it was before.
-    TakenBack,
-    /// It had not begun.
-    NotBegun,
-}
+use crate::{Recovery, RecoveryOutcome, RelPath};
 
 /// An interrupted commit cannot be recovered.
 #[derive(Debug, thiserror::Error)]

@@ -91,11 +91,12 @@ impl ChangeSet {
     }
 
     /// The whole set in the unified format: `--- a/x`, `+++ b/x`, `/dev/null` for creations and
-    /// deletions, git's extended headers for moves, modes and binary files. Never shortened.
+    /// deletions, git's extended headers for moves, modes and binary files, and for every file of a
+    /// set that has one without hunks. Never shortened.
     ///
     /// Bytes that are not UTF-8 are shown as `\xE9`, so such a difference is for reading only.
     pub fn unified(&self, context_lines: usize) -> String {
-        self.changes().iter().map(|change| change.diff(context_lines).to_string()).collect()
+        unified::all(&self.diff(context_lines))
     }
 }
 

@@ -10,16 +10,52 @@ impl fmt::Display for FileDiff {
     /// The headers and hunks of this file. Git's extended headers appear where the plain ones
     /// cannot say it: a move, a mode, a binary file, an empty one created or deleted.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let old_path = self.source.as_ref().unwrap_or(&self.path);
-        let mode_changes =
-            self.old_mode.is_some() && self.new_mode.is_some() && self.old_mode != self.new_mode;
-        let plain = !self.hunks.is_empty()
+        self.write(f, !self.is_plain())
+    }
+}
+
+/// Several files' differences as one text.
+pub(super) fn all(diffs: &[FileDiff]) -> String {
+    // Headers without a hunk end where the next extended header begins and nowhere else.
+    let bare = diffs.iter().any(|diff| diff.hunks.is_empty());
+    let mut text = String::new();
+    for diff in diffs {
+        text.push_str(&Headed { diff, extended: bare || !diff.is_plain() }.to_string());
+    }
+    text
+}
+
+struct Headed<'a> {
+    diff: &'a FileDiff,
+    extended: bool,
+}
+
+impl fmt::Display for Headed<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.diff.write(f, self.extended)
+    }
+}
+
+impl FileDiff {
+    fn changes_mode(&self) -> bool {
+        self.old_mode.is_some() && self.new_mode.is_some() && self.old_mode != self.new_mode
+    }
+
+    /// Whether the plain headers say everything.
+    fn is_plain(&self) -> bool {
+        let executable = |mode: Option<u32>| mode.is_some_and(|mode| mode & 0o111 != 0);
+        let appears = self.old_mode.is_none() || self.new_mode.is_none();
+        !self.hunks.is_empty()
             && self.source.is_none()
-            && !mode_changes
+            && !self.changes_mode()
             && self.kind == FileKind::File
-            && !matches!((self.old_mode, self.new_mode), (None, Some(mode)) | (Some(mode), None) if mode & 0o111 != 0);
-        if !plain {
-            self.extended_headers(f, old_path, mode_changes)?;
+            && !(appears && executable(self.old_mode.or(self.new_mode)))
+    }
+
+    fn write(&self, f: &mut fmt::Formatter<'_>, extended: bool) -> fmt::Result {
+        let old_path = self.source.as_ref().unwrap_or(&self.path);
+        if extended {
+            self.extended_headers(f, old_path, self.changes_mode())?;
         }
         let old = self.old_mode.map_or(Cow::Borrowed("/dev/null"), |_| quoted("a/", old_path));
         let new = self.new_mode.map_or(Cow::Borrowed("/dev/null"), |_| quoted("b/", &self.path));
@@ -29,7 +65,7 @@ impl fmt::Display for FileDiff {
         if !self.hunks.is_empty() {
             writeln!(f, "--- {old}\n+++ {new}")?;
         }
-        self.hunks.iter().try_for_each(|hunk| hunk.fmt(f))
+        self.hunks.iter().try_for_each(|hunk| write!(f, "{hunk}"))
     }
 }
 

@@ -37,6 +37,8 @@ pub(crate) struct State {
     pub(crate) stop_at: Option<usize>,
     /// The operation that fails, how, and whether all later ones fail too.
     pub(crate) fault: Option<(usize, Errno, Lasting)>,
+    /// Before this operation somebody else writes these bytes into this file, if it is there.
+    pub(crate) meddler: Option<(usize, RelPath, Vec<u8>)>,
     pub(crate) log: Vec<String>,
 }
 
@@ -98,6 +100,7 @@ impl Default for State {
             operations: 0,
             stop_at: None,
             fault: None,
+            meddler: None,
             log: Vec::new(),
         }
     }
@@ -261,6 +264,11 @@ impl State {
     ) -> io::Result<Effect> {
         let operation = self.operations;
         self.operations += 1;
+        if let Some((_, path, bytes)) = self.meddler.take_if(|(at, ..)| *at == operation)
+            && let Ok(node) = self.file(&path)
+        {
+            node.live.bytes = bytes;
+        }
         if let Some((at, errno, lasting)) = self.fault {
             let hit = match lasting {
                 Lasting::Once => operation == at,
