@@ -26,6 +26,11 @@ pub enum Stop {
         /// Its number.
         number: u64,
     },
+    /// The model went on with calls that a policy refuses, past what one prompt allows (case 93).
+    Forbidden {
+        /// How many batches of calls brought refusals.
+        batches: u32,
+    },
     /// The model's last word was cut at the token limit.
     Truncated,
     /// Somebody aborted the run.
@@ -225,6 +230,9 @@ impl<M: Model> Agent<M> {
             let tool = self.host.session().finalizer().tool_name().to_owned();
             self.emit(Event::ForcingUnavailable { tool });
         }
+        if let Some(notice) = &plan.plan_notice {
+            self.append_hidden(Message::plan_notice(notice), None);
+        }
         if let Some(reminder) = &plan.reminder {
             let reminds = plan.requirement.as_ref().map(|r| r.number.get());
             self.append_hidden(Message::reminder(reminder), reminds);
@@ -290,7 +298,7 @@ impl<M: Model> Agent<M> {
             }
             Judgement::Free | Judgement::Run => {
                 self.execute(&calls).await;
-                None
+                session.refusals_spent().map(|batches| Stop::Forbidden { batches })
             }
             Judgement::Skip => {
                 self.pair(&calls, &session.finalizer().not_executed());

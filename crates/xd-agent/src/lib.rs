@@ -12,7 +12,7 @@
 //! - **Invariant G3:** every tool call in the history has exactly one result, right behind it,
 //!   however the run ends (`CONTRACT G5, G12`).
 //! - **Invariant G4:** a run ends: with the model's last word, with
-//!   [`Stop::Unresolved`], or at the turn limit (`CONTRACT G7`).
+//!   [`Stop::Unresolved`], with [`Stop::Forbidden`], or at the turn limit (`CONTRACT G7`).
 //!
 //! # Example
 //! ```

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use xd_resolve::{ToolCall, ToolResult};
-use xd_session::Reminder;
+use xd_session::{PlanNotice, Reminder};
 
 /// One message of the history. A message never changes once it is in it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -66,6 +66,15 @@ impl Message {
                 named.join(", ")
             ),
             details: serde_json::json!({ "numbers": numbers }),
+        }
+    }
+
+    pub(crate) fn plan_notice(notice: &PlanNotice) -> Self {
+        Self::Custom {
+            custom_type: PlanNotice::CUSTOM_TYPE.to_owned(),
+            display: PlanNotice::DISPLAY,
+            text: notice.text.to_string(),
+            details: notice.details(),
         }
     }
 

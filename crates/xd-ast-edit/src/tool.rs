@@ -51,6 +51,10 @@ impl Tool for AstEditTool {
         Concurrency::Shared
     }
 
+    fn only_stages(&self) -> bool {
+        true
+    }
+
     fn call(
         &self,
         context: Arc<ToolContext>,

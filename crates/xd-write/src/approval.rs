@@ -4,6 +4,8 @@ use std::{fmt, sync::Arc};
 
 use xd_resolve::{BoxFuture, StagedAction, Tier, ToolCall};
 
+use crate::Rules;
+
 /// What a person is asked before a call runs.
 #[derive(Debug, Clone)]
 pub struct ApprovalRequest {
@@ -36,10 +38,11 @@ pub trait Approver: Send + Sync {
     fn ask(&self, request: ApprovalRequest) -> BoxFuture<'_, Approval>;
 }
 
-/// Up to which tier calls run by themselves, and whom to ask beyond.
+/// Up to which tier calls run by themselves, whom to ask beyond, and what never runs.
 #[derive(Clone)]
 pub struct Policy {
     automatic: Tier,
+    rules: Rules,
     approver: Option<Arc<dyn Approver>>,
 }
 
@@ -48,7 +51,7 @@ impl Policy {
     /// are refused.
     #[must_use]
     pub fn automatic(tier: Tier) -> Self {
-        Self { automatic: tier, approver: None }
+        Self { automatic: tier, rules: Rules::new(), approver: None }
     }
 
     /// Asks `approver` about calls beyond the automatic tier.
@@ -56,6 +59,20 @@ impl Policy {
     pub fn asking(mut self, approver: Arc<dyn Approver>) -> Self {
         self.approver = Some(approver);
         self
+    }
+
+    /// Adds rules by name. They come before tiers and before a person: what is denied is not
+    /// asked about, what is allowed need not be.
+    #[must_use]
+    pub fn with_rules(mut self, rules: Rules) -> Self {
+        self.rules = rules;
+        self
+    }
+
+    /// The rules.
+    #[must_use]
+    pub fn rules(&self) -> &Rules {
+        &self.rules
     }
 
     /// Whether a call of `tier` may run, after asking where it must.
@@ -81,6 +98,7 @@ impl fmt::Debug for Policy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Policy")
             .field("automatic", &self.automatic)
+            .field("rules", &self.rules)
             .field("asks", &self.approver.is_some())
             .finish()
     }

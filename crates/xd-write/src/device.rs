@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use xd_protocol::{Confirm, Device, DeviceName, notice, split_selector};
-use xd_resolve::{PlanMode, ToolResult, device_result};
+use xd_resolve::{ToolResult, device_result};
 
 use crate::{
     DeviceBody, Host, Tool, ToolContext,
     arguments::{drop_habitual_i, mismatch},
     host::outcome,
-    registry,
+    propose, registry,
 };
 
 /// Carries a write of `body` to `device` out.
@@ -25,12 +25,7 @@ pub(crate) async fn write(
             Some(confirm) => confirm_with(host, context, confirm, body).await,
             None => ToolResult::error(notice::NOTHING_TO_APPLY),
         },
-        Device::Propose => match host.session().plan_mode() {
-            PlanMode::Off => ToolResult::error(notice::NO_PLAN),
-            PlanMode::On => ToolResult::error(
-                "No plan can be submitted here: this session has no one who approves plans.",
-            ),
-        },
+        Device::Propose => propose::propose(host, body).await,
         Device::Tool(name) => run(host, context, name, body).await,
     }
 }

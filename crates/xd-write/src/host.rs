@@ -10,15 +10,19 @@ use std::{
 use futures_util::{FutureExt, future::join_all};
 use serde_json::{Value, json};
 use xd_protocol::{
-    Confirm, Device, READ_TOOL, Selection, StageNumber, Target, Verdict, WRITE_TOOL, parse_xd_url,
+    Confirm, Device, READ_TOOL, Selection, StageNumber, Target, Verdict, WRITE_TOOL, notice,
+    parse_xd_url,
 };
-use xd_resolve::{ActionState, Batch, CallOrder, StagedAction, Tier, ToolCall, ToolResult};
-use xd_session::Session;
+use xd_resolve::{
+    ActionState, Batch, CallOrder, PlanMode, StagedAction, Tier, ToolCall, ToolResult,
+};
+use xd_session::{PlanReviewer, Session};
 
 use crate::{
-    Approval, ApprovalRequest, CallScope, Concurrency, MountError, Policy, Registry, Tool,
-    ToolContext, ToolDefinition, ToolFailure, Workspace, device,
+    Approval, ApprovalRequest, CallScope, Concurrency, DraftStore, MemoryDrafts, MountError,
+    Policy, Registry, Rule, Tool, ToolContext, ToolDefinition, ToolFailure, Workspace, device,
     nearest::nearest,
+    plan_mode::{self, Subject},
     read, tier,
     write::{self, WriteTarget},
 };
@@ -30,6 +34,7 @@ pub struct Host {
     tools: Vec<Arc<dyn Tool>>,
     registry: RwLock<Registry>,
     policy: Policy,
+    drafts: Arc<dyn DraftStore>,
     built_in: [ToolDefinition; 2],
 }
 
@@ -65,9 +70,28 @@ impl HostBuilder {
         self
     }
 
-    /// The host.
+    /// Sets where `local://` drafts are kept; without it they are kept in memory.
+    #[must_use]
+    pub fn drafts(mut self, drafts: Arc<dyn DraftStore>) -> Self {
+        self.0.drafts = drafts;
+        self
+    }
+
+    /// Installs who reviews plans, in the session: only then plan mode can be entered
+    /// (`CONTRACT P3`, case 89).
+    #[must_use]
+    pub fn reviewer(self, reviewer: Arc<dyn PlanReviewer>) -> Self {
+        self.0.session.plan().set_reviewer(reviewer);
+        self
+    }
+
+    /// The host. What its rules deny is from now on applied by no route of the session.
     #[must_use]
     pub fn build(self) -> Host {
+        let rules = self.0.policy.rules();
+        if !rules.denies_nothing() {
+            self.0.session.add_guard(Arc::new(rules.clone()));
+        }
         self.0
     }
 }
@@ -82,6 +106,7 @@ impl Host {
             tools: Vec::new(),
             registry: RwLock::new(Registry::new()),
             policy: Policy::default(),
+            drafts: Arc::new(MemoryDrafts::new()),
             built_in: [read::definition(), write::definition()],
         })
     }
@@ -96,6 +121,18 @@ impl Host {
     #[must_use]
     pub fn workspace(&self) -> &Workspace {
         &self.workspace
+    }
+
+    /// Where `local://` drafts are kept.
+    #[must_use]
+    pub fn drafts(&self) -> &Arc<dyn DraftStore> {
+        &self.drafts
+    }
+
+    /// Who may do what without being asked.
+    #[must_use]
+    pub fn policy(&self) -> &Policy {
+        &self.policy
     }
 
     /// The definitions of all tools, in an order that never changes: `read`, `write`, the others
@@ -130,6 +167,7 @@ impl Host {
     /// is recorded. Through `scope.cancel` the same happens and every call still gets its result.
     pub async fn run_batch(&self, calls: &[ToolCall], scope: &CallScope) -> Vec<ToolResult> {
         let (batch, head) = self.begin_batch();
+        self.session.begin_batch_of_calls();
         let mut waiting = calls.iter().zip(CallOrder::slots(calls.len())).peekable();
         let mut results = Vec::with_capacity(calls.len());
         while let Some((call, slot)) = waiting.next() {
@@ -184,8 +222,8 @@ impl Host {
         if let Some(answer) = self.answer_without_running(call) {
             return answer;
         }
-        if let Err(result) = self.approve(call, &context).await {
-            return result;
+        if let Err(refusal) = self.permit(call, &context).await {
+            return self.refused(call, refusal);
         }
         let routed = {
             let registry = self.registry();
@@ -213,17 +251,17 @@ impl Host {
         };
         let prepared = match routed {
             Some((Device::Tool(name), body)) => device::prepare(self, name, &body).map(drop),
-            Some((Device::Resolve(_) | Device::Reject(_) | Device::Propose, _)) => Ok(()),
+            Some((Device::Propose, _)) => self.may_propose(),
+            Some((Device::Resolve(_) | Device::Reject(_), _)) => Ok(()),
             None => match call.name.as_str() {
                 READ_TOOL => Ok(()),
                 WRITE_TOOL => write::target(&call.arguments).and_then(|target| match target {
                     WriteTarget::Device(Device::Tool(name), body) => {
                         device::prepare(self, name, body).map(drop)
                     }
-                    WriteTarget::Device(
-                        Device::Resolve(_) | Device::Reject(_) | Device::Propose,
-                        _,
-                    )
+                    WriteTarget::Device(Device::Propose, _) => self.may_propose(),
+                    WriteTarget::Device(Device::Resolve(_) | Device::Reject(_), _)
+                    | WriteTarget::Draft(..)
                     | WriteTarget::File(..) => Ok(()),
                 }),
                 name if self.tool(name).is_some() => Ok(()),
@@ -233,10 +271,58 @@ impl Host {
         prepared.err()
     }
 
+    /// Outside plan mode there is no plan to submit, whoever would approve the call.
+    fn may_propose(&self) -> Result<(), ToolResult> {
+        match self.session.plan_mode() {
+            PlanMode::Off => Err(ToolResult::error(notice::NO_PLAN)),
+            PlanMode::On => Ok(()),
+        }
+    }
+
+    /// Asks the rules, plan mode, and the tiers with their person, in this order (`CONTRACT W7`).
+    async fn permit(&self, call: &ToolCall, context: &ToolContext) -> Result<(), ToolResult> {
+        let subject = Subject::of(self, call);
+        let action = self.would_apply(call, context.head);
+        let rules = self.policy.rules();
+        let staged_by = action.as_ref().map(|action| action.source_tool_name());
+        for name in [Some(subject.name.as_str()), staged_by].into_iter().flatten() {
+            if rules.rule(name) == Rule::Denied {
+                return Err(ToolResult::error(format!(
+                    "Not executed: a rule of this host denies `{}`.",
+                    xd_protocol::Visible(name)
+                )));
+            }
+        }
+        let held =
+            || plan_mode::hold_back(self, call, &subject, action.as_deref(), context.scope.decider);
+        held()?;
+        let planning = subject.is_planning() && self.session.plan_mode() == PlanMode::On;
+        if planning || rules.rule(&subject.name) == Rule::Allowed {
+            return Ok(());
+        }
+        self.approve(call, action.clone()).await?;
+        // Plan mode may have begun while a person was asked.
+        held()
+    }
+
+    /// The result of a refused call, which says more when it was refused before (case 93).
+    fn refused(&self, call: &ToolCall, mut refusal: ToolResult) -> ToolResult {
+        let repeat = self.session.call_refused(call);
+        let ends = self.session.refusals_spent().is_some();
+        if repeat.tell || ends {
+            let mode = self.session.plan_mode();
+            refusal.content.push(plan_mode::stop_repeating(repeat.times, mode, ends));
+        }
+        refusal
+    }
+
     /// Asks the policy. A confirm shows the action that it would apply: for a bare one the head at
     /// the batch's begin, whatever was staged since.
-    async fn approve(&self, call: &ToolCall, context: &ToolContext) -> Result<(), ToolResult> {
-        let action = self.would_apply(call, context.head);
+    async fn approve(
+        &self,
+        call: &ToolCall,
+        action: Option<Arc<StagedAction>>,
+    ) -> Result<(), ToolResult> {
         let tier = match &action {
             Some(action) => action.tier(),
             None => self.tier(call),

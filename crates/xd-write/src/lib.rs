@@ -14,6 +14,10 @@
 //!   (`CONTRACT W6`).
 //! - **Invariant W5:** what is staged or decided is in the record before anybody is told
 //!   (`CONTRACT L1`).
+//! - **Invariant W6:** while plan mode is on no call changes anything of the working tree; drafts
+//!   and `xd://propose` pass, and what a deny rule names never runs (`CONTRACT W7, P4`).
+//! - **Invariant W7:** a plan is approved as the text that was reviewed, or not at all
+//!   (`CONTRACT P2`).
 //!
 //! # Example
 //! ```
@@ -42,21 +46,27 @@
 //!
 //! # Where to read on
 //! [`Host`] to assemble an agent's tools, [`Tool`] and [`FnTool`] to write one, [`Registry`] to
-//! mount them as devices, [`stage_change_set`] to stage files, [`StateFolder`] for what outlives
+//! mount them as devices, [`stage_change_set`] to stage files, [`DraftStore`] for
+//! `local://`, [`Rules`] for what never runs, [`StateFolder`] for what outlives
 //! the process.
 
 mod approval;
 mod arguments;
 mod context;
 mod device;
+mod drafts;
 mod host;
 mod inert;
 mod listing;
+mod local;
 mod nearest;
 mod one_line;
 mod page;
+mod plan_mode;
+mod propose;
 mod read;
 mod registry;
+mod rules;
 mod stage;
 mod state;
 mod tier;
@@ -67,9 +77,11 @@ mod write;
 pub use approval::{Approval, ApprovalRequest, Approver, Policy};
 pub use arguments::{BodyFault, DeviceBody};
 pub use context::{CallScope, Progress, ProgressSink, ToolContext};
+pub use drafts::{DraftError, DraftFault, DraftName, DraftStore, Expected, MemoryDrafts, Put};
 pub use host::{Host, HostBuilder};
 pub use registry::{MountError, Registry};
+pub use rules::{Rule, Rules};
 pub use stage::{CommitEffect, Proposed, stage_change_set};
-pub use state::{ActionFile, LogEvent, LogLine, StateError, StateFolder, StateLock};
+pub use state::{ActionFile, FileDrafts, LogEvent, LogLine, StateError, StateFolder, StateLock};
 pub use tool::{Concurrency, FnTool, Tool, ToolDefinition, ToolFailure};
 pub use workspace::{Workspace, WorkspaceError};

@@ -7,7 +7,7 @@ use xd_protocol::{
 use xd_resolve::{ActionState, ToolResult};
 
 use crate::{
-    Host, ToolDefinition, listing,
+    Host, ToolDefinition, listing, local,
     page::{Lines, page},
     registry,
 };
@@ -45,7 +45,11 @@ pub(crate) fn read(host: &Host, arguments: &Value) -> ToolResult {
         },
         // A file of that literal name can be read; otherwise the slip is named.
         Address::NearMiss(slip) => file(host, path).map_err(|_| slip.to_string()),
-        Address::Foreign(foreign) => file(host, path).map_err(|_| foreign.to_string()),
+        Address::Foreign(foreign) => match local::rest_of(foreign) {
+            Some(Ok(rest)) => local::read(host, rest),
+            Some(Err(slip)) => file(host, path).map_err(|_| slip),
+            None => file(host, path).map_err(|_| foreign.to_string()),
+        },
         Address::Path(path) => file(host, path),
     };
     match answer {

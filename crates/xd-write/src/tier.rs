@@ -6,7 +6,7 @@ use serde_json::Value;
 use xd_protocol::{Address, Confirm, Device, Target, Verdict, classify};
 use xd_resolve::{ActionStore, Tier, ToolCall};
 
-use crate::{DeviceBody, Host, Registry, Tool};
+use crate::{DeviceBody, Host, Registry, Tool, local};
 
 /// The tier of a call. What is malformed or unknown reaches as far as anything can.
 pub(crate) fn of_call(host: &Host, call: &ToolCall) -> Tier {
@@ -21,6 +21,10 @@ pub(crate) fn of_call(host: &Host, call: &ToolCall) -> Tier {
             Some(Address::Xd(Target::Device(device))) => {
                 let body = call.arguments.get("content").cloned().unwrap_or(Value::Null);
                 of_device(host.session().actions(), &registry, device, &body)
+            }
+            // A draft is no file of the working tree, but it is no look either.
+            Some(Address::Foreign(foreign)) if matches!(local::rest_of(foreign), Some(Ok(_))) => {
+                Tier::Write
             }
             Some(
                 Address::Xd(Target::Root)

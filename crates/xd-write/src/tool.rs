@@ -59,6 +59,12 @@ pub trait Tool: Send + Sync {
         Concurrency::Exclusive
     }
 
+    /// Whether all that its calls do to the working tree is to stage: then they run in plan mode
+    /// too, where what they stage waits until it ends (`CONTRACT W7`).
+    fn only_stages(&self) -> bool {
+        false
+    }
+
     /// Runs a call.
     ///
     /// # Errors
@@ -95,6 +101,7 @@ pub struct FnTool<F> {
     definition: ToolDefinition,
     tier: Tier,
     concurrency: Concurrency,
+    only_stages: bool,
     call: F,
 }
 
@@ -105,13 +112,21 @@ where
 {
     /// A tool of `tier` that runs alone.
     pub fn new(definition: ToolDefinition, tier: Tier, call: F) -> Self {
-        Self { definition, tier, concurrency: Concurrency::Exclusive, call }
+        Self { definition, tier, concurrency: Concurrency::Exclusive, only_stages: false, call }
     }
 
     /// Lets it run beside others: it looks, or it stages.
     #[must_use]
     pub fn shared(mut self) -> Self {
         self.concurrency = Concurrency::Shared;
+        self
+    }
+
+    /// Declares that all it does to the working tree is to stage
+    /// ([`Tool::only_stages`]).
+    #[must_use]
+    pub fn staging(mut self) -> Self {
+        self.only_stages = true;
         self
     }
 }
@@ -131,6 +146,10 @@ where
 
     fn concurrency(&self) -> Concurrency {
         self.concurrency
+    }
+
+    fn only_stages(&self) -> bool {
+        self.only_stages
     }
 
     fn call(

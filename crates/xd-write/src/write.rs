@@ -5,9 +5,9 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use xd_changeset::WriteOptions;
 use xd_protocol::{Address, Device, Selector, Target, classify, is_selector_list, split_selector};
-use xd_resolve::{PlanMode, ToolResult};
+use xd_resolve::ToolResult;
 
-use crate::{Host, ToolContext, ToolDefinition, device};
+use crate::{Host, ToolContext, ToolDefinition, device, local};
 
 /// How `write` is offered to a model.
 pub(crate) fn definition() -> ToolDefinition {
@@ -39,6 +39,7 @@ pub(crate) async fn write(
     match target(arguments) {
         Ok(WriteTarget::Device(device, body)) => device::write(host, context, device, body).await,
         Ok(WriteTarget::File(path, text)) => file(host, path, text),
+        Ok(WriteTarget::Draft(rest, text)) => local::write(host, rest, text),
         Err(error) => error,
     }
 }
@@ -49,6 +50,8 @@ pub(crate) enum WriteTarget<'a> {
     Device(Device<'a>, &'a Value),
     /// A file, and its content.
     File(&'a str, &'a str),
+    /// What stands behind `local://`, and the draft's content.
+    Draft(&'a str, &'a str),
 }
 
 /// Where the call leads, or the error where it leads nowhere (**Invariant W2**: asked before
@@ -68,31 +71,25 @@ pub(crate) fn target(arguments: &Value) -> Result<WriteTarget<'_>, ToolResult> {
         ),
         Address::Malformed(malformed) => error(malformed.to_string()),
         Address::NearMiss(slip) => error(slip.to_string()),
-        Address::Foreign(foreign) => error(foreign.to_string()),
-        Address::Path(path) => match content {
-            Value::String(text) => Ok(WriteTarget::File(path, text)),
-            Value::Null
-            | Value::Bool(_)
-            | Value::Number(_)
-            | Value::Array(_)
-            | Value::Object(_) => {
-                error(format!("write: `content` is missing or no string. {EXAMPLE}"))
-            }
+        Address::Foreign(foreign) => match local::rest_of(foreign) {
+            Some(Ok(rest)) => text_of(content).map(|text| WriteTarget::Draft(rest, text)),
+            Some(Err(slip)) => error(slip),
+            None => error(foreign.to_string()),
         },
+        Address::Path(path) => text_of(content).map(|text| WriteTarget::File(path, text)),
+    }
+}
+
+fn text_of(content: &Value) -> Result<&str, ToolResult> {
+    match content {
+        Value::String(text) => Ok(text),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => {
+            Err(ToolResult::error(format!("write: `content` is missing or no string. {EXAMPLE}")))
+        }
     }
 }
 
 fn file(host: &Host, path: &str, content: &str) -> ToolResult {
-    match host.session().plan_mode() {
-        PlanMode::Off => {}
-        PlanMode::On => {
-            return ToolResult::error(format!(
-                "Not written: plan mode is on and nothing of the working tree changes while it \
-                 is.{}",
-                xd_protocol::notice::PLAN_MODE_HINT
-            ));
-        }
-    }
     let root = host.workspace().root();
     let relative = match root.relative(path) {
         Ok(relative) => relative,

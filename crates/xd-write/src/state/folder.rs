@@ -221,6 +221,10 @@ impl StateFolder {
         staged.sync_all().map_err(error())
     }
 
+    pub(super) fn dir(&self) -> &Arc<Dir> {
+        &self.folder
+    }
+
     pub(super) fn name(&self, file: &str) -> String {
         format!("sessions/{}/{file}", self.session)
     }

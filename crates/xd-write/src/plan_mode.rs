@@ -1,0 +1,161 @@
+//! What a call reaches, and what plan mode holds back of it (`CONTRACT W7`, cases 87, 93, 95).
+
+use serde_json::{Value, json};
+use xd_protocol::{Device, READ_TOOL, Verdict, WRITE_TOOL, notice};
+use xd_resolve::{
+    ActionState, Decider, Guard, PlanMode, StagedAction, Tier, ToolCall, ToolResult, device_result,
+};
+
+use crate::{
+    Host, Rule, local,
+    write::{self, WriteTarget},
+};
+
+/// What a call reaches, whichever way it was called. Asked of the parsed address, never of the
+/// text of a path (case 87).
+pub(crate) struct Subject {
+    /// The name that rules know it by.
+    pub(crate) name: String,
+    kind: Kind,
+}
+
+enum Kind {
+    /// It reads.
+    Look,
+    /// It writes this text to this file.
+    File { path: String, text: String },
+    /// It writes a draft.
+    Draft,
+    /// It decides on a staged action.
+    Confirm,
+    /// It submits a plan.
+    Propose,
+    /// It runs a tool or a device.
+    Run,
+}
+
+impl Subject {
+    /// What `call` reaches.
+    pub(crate) fn of(host: &Host, call: &ToolCall) -> Self {
+        let registry = host.registry();
+        if let Some((device, _)) = host.route(call, &registry) {
+            return Self::of_device(device);
+        }
+        match call.name.as_str() {
+            READ_TOOL => Self { name: READ_TOOL.to_owned(), kind: Kind::Look },
+            WRITE_TOOL => match write::target(&call.arguments) {
+                Ok(WriteTarget::Device(device, _)) => Self::of_device(device),
+                Ok(WriteTarget::Draft(..)) => Self { name: "local".to_owned(), kind: Kind::Draft },
+                Ok(WriteTarget::File(path, text)) => Self {
+                    name: WRITE_TOOL.to_owned(),
+                    kind: Kind::File { path: path.to_owned(), text: text.to_owned() },
+                },
+                // It leads nowhere; what it says is its answer.
+                Err(_) => Self { name: WRITE_TOOL.to_owned(), kind: Kind::Run },
+            },
+            name => Self { name: name.to_owned(), kind: Kind::Run },
+        }
+    }
+
+    fn of_device(device: Device<'_>) -> Self {
+        let kind = match device {
+            Device::Resolve(_) | Device::Reject(_) => Kind::Confirm,
+            Device::Propose => Kind::Propose,
+            Device::Tool(_) => Kind::Run,
+        };
+        Self { name: device.name().to_owned(), kind }
+    }
+
+    /// Whether it is what plan mode is for: a draft or a proposal, which a person sees anyway.
+    pub(crate) fn is_planning(&self) -> bool {
+        match self.kind {
+            Kind::Draft | Kind::Propose => true,
+            Kind::Look | Kind::File { .. } | Kind::Confirm | Kind::Run => false,
+        }
+    }
+}
+
+/// The refusal of what plan mode holds back. `action` is what the call would apply.
+pub(crate) fn hold_back(
+    host: &Host,
+    call: &ToolCall,
+    subject: &Subject,
+    action: Option<&StagedAction>,
+    decider: Decider,
+) -> Result<(), ToolResult> {
+    match host.session().plan_mode() {
+        PlanMode::Off => return Ok(()),
+        PlanMode::On => {}
+    }
+    match &subject.kind {
+        Kind::Look | Kind::Draft | Kind::Propose => Ok(()),
+        Kind::File { path, text } => Err(ToolResult::error(format!(
+            "Not written: {}{}{}",
+            notice::PLAN_MODE_ON,
+            local::kept(host, file_name(path), text),
+            notice::PLAN_MODE_HINT
+        ))),
+        Kind::Confirm => match action.filter(|action| is_pending(host, action)) {
+            // The store's guard would say the same; asked here nobody is bothered before.
+            Some(action) => {
+                host.session().plan().check(action, Verdict::Apply, decider).map_err(|refusal| {
+                    let reason = call.str_argument("content").unwrap_or_default().trim();
+                    device_result(&subject.name, json!({ "reason": reason }), refusal)
+                })
+            }
+            None => Ok(()),
+        },
+        Kind::Run => {
+            let free = host.tier(call) == Tier::Read
+                || only_stages(host, call, &subject.name)
+                || host.policy().rules().rule(&subject.name) == Rule::Allowed;
+            if free {
+                return Ok(());
+            }
+            Err(ToolResult::error(format!(
+                "Not executed: {} `{}` is not declared read-only for these arguments.{}",
+                notice::PLAN_MODE_ON,
+                xd_protocol::Visible(&subject.name),
+                notice::PLAN_MODE_ALLOWS
+            )))
+        }
+    }
+}
+
+/// What is added to a refusal that has come before (case 93).
+pub(crate) fn stop_repeating(times: u32, mode: PlanMode, ends: bool) -> String {
+    let instead = match mode {
+        PlanMode::On => notice::PLAN_MODE_ALLOWS,
+        PlanMode::Off => " Do something else, or say in words what you need.",
+    };
+    let end = if ends { " This run ends here." } else { "" };
+    format!(
+        "This same call was refused {times} times in this prompt: stop repeating it.{instead}{end}"
+    )
+}
+
+/// A tool that only stages changes nothing before a confirm, and a confirm is held back.
+fn only_stages(host: &Host, call: &ToolCall, name: &str) -> bool {
+    match host.tool(&call.name) {
+        Some(tool) => tool.only_stages(),
+        None => host.registry().get(name).is_some_and(|tool| tool.only_stages()),
+    }
+}
+
+fn is_pending(host: &Host, action: &StagedAction) -> bool {
+    let state = host.session().actions().get(action.number()).map(|(_, state)| state);
+    state == Some(ActionState::Pending)
+}
+
+fn file_name(path: &str) -> &str {
+    path.rsplit(['/', '\\']).find(|part| !part.is_empty()).unwrap_or_default()
+}
+
+/// The text body of a device that takes plain text.
+pub(crate) fn plain(body: &Value) -> Option<&str> {
+    match body {
+        Value::String(text) => Some(text),
+        Value::Null => Some(""),
+        Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => None,
+    }
+}

@@ -1,0 +1,207 @@
+//! `write xd://propose <slug>`: a plan is submitted and reviewed (`CONTRACT P1, P2`).
+//!
+//! The reviewer sees the whole draft, and what comes back is bound to it by its digest: a draft
+//! that became another one during the review is not approved, whatever was said of it.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use xd_changeset::Hash;
+use xd_protocol::{PlanSlug, SlugFault, notice};
+use xd_resolve::{PlanMode, ToolResult, device_result};
+use xd_session::{
+    Approving, NotProposed, OpenReview, PlanAnswer, PlanDigest, PlanReview, PlanReviewer, Proposal,
+};
+
+use crate::{DraftName, Expected, Host, Put, local, nearest::nearest, plan_mode::plain};
+
+/// Carries a proposal out. Dropped, the review is withdrawn and planning goes on.
+pub(crate) async fn propose(host: &Host, body: &Value) -> ToolResult {
+    let slug = plain(body).map(str::trim).unwrap_or_default().to_owned();
+    let result = match submitted(host, body) {
+        Ok(submission) => review(host, submission).await,
+        Err(refusal) => ToolResult::error(refusal),
+    };
+    device_result("propose", json!({ "slug": shortened(&slug) }), result)
+}
+
+/// What is submitted, before anybody has seen it.
+struct Submission {
+    name: DraftName,
+    text: Arc<str>,
+    hash: Hash,
+    reviewer: Arc<dyn PlanReviewer>,
+    open: OpenReview,
+}
+
+fn submitted(host: &Host, body: &Value) -> Result<Submission, String> {
+    let plan = host.session().plan();
+    match plan.mode() {
+        PlanMode::Off => return Err(notice::NO_PLAN.to_owned()),
+        PlanMode::On => {}
+    }
+    let Some(body) = plain(body) else {
+        return Err(SlugFault::Character('{').to_string());
+    };
+    let slug = PlanSlug::new(body).map_err(|fault| refused_slug(host, body, fault))?;
+    let name = DraftName::of_plan(slug);
+    let text = match host.drafts().read(&name) {
+        Ok(Some(text)) => text,
+        Ok(None) => return Err(missing(host, &name, slug)),
+        Err(error) => return Err(format!("Nothing was submitted: {error}.")),
+    };
+    if text.trim().is_empty() {
+        return Err(format!(
+            "Nothing was submitted: {} is blank. Write the plan there first.",
+            name.address()
+        ));
+    }
+    let hash = Hash::of(text.as_bytes());
+    let Some(reviewer) = plan.reviewer() else {
+        return Err(format!("Nothing was submitted: {}.", xd_session::NoReviewer));
+    };
+    let proposal = Proposal { slug: slug.as_str().to_owned(), digest: digest(hash) };
+    match plan.submit(proposal) {
+        Ok(open) => Ok(Submission { name, text: text.into(), hash, reviewer, open }),
+        Err(NotProposed::NotPlanning) => Err(notice::NO_PLAN.to_owned()),
+        Err(NotProposed::UnderReview(other)) => Err(format!(
+            "Nothing was submitted: the plan {} is under review already. Wait for its answer.",
+            other.slug
+        )),
+    }
+}
+
+async fn review(host: &Host, submission: Submission) -> ToolResult {
+    let Submission { name, text, hash, reviewer, open } = submission;
+    let address = name.address();
+    let question = PlanReview {
+        slug: name.slug().map_or_else(String::new, |slug| slug.to_string()),
+        address: address.clone(),
+        text: Arc::clone(&text),
+        digest: digest(hash),
+    };
+    tracing::info!(slug = question.slug, digest = %question.digest, "a plan is under review");
+    let revise = format!("Plan mode stays on: revise {address} and submit it again.");
+    match reviewer.review(question).await {
+        PlanAnswer::Approved { text: approved } => approve(host, &name, hash, &approved, open),
+        PlanAnswer::Refused { words } if words.trim().is_empty() => {
+            ToolResult::error(format!("The plan was not approved. {revise}"))
+        }
+        PlanAnswer::Refused { words } => {
+            ToolResult::error(format!("The plan was not approved: {}\n{revise}", words.trim()))
+        }
+        PlanAnswer::Dismissed => ToolResult::error(
+            "Nobody decided on the plan: the review was dismissed, and nothing is approved. Plan \
+             mode stays on. Do not submit it again before you are asked to.",
+        ),
+    }
+}
+
+fn approve(
+    host: &Host,
+    name: &DraftName,
+    submitted: Hash,
+    approved: &str,
+    open: OpenReview,
+) -> ToolResult {
+    let address = name.address();
+    if approved.trim().is_empty() {
+        return ToolResult::error(format!(
+            "Nothing is approved: the review left no text of the plan. Plan mode stays on, and \
+             {address} is as it was."
+        ));
+    }
+    let changed = || {
+        ToolResult::error(format!(
+            "Nothing is approved: {address} was changed while it was reviewed, so what was seen is \
+             not what is there. Plan mode stays on; submit it again."
+        ))
+    };
+    // The draft becomes what was approved only where it still is what was submitted.
+    let hash = Hash::of(approved.as_bytes());
+    let edited = hash != submitted;
+    let is_submitted = if edited {
+        host.drafts().put(name, approved, Expected::Text(submitted)).map(|put| match put {
+            Put::Created | Put::Replaced => true,
+            Put::Differs => false,
+        })
+    } else {
+        host.drafts().read(name).map(|text| Expected::Text(submitted).is(text.as_deref()))
+    };
+    match is_submitted {
+        Ok(true) => {}
+        Ok(false) => return changed(),
+        Err(error) => {
+            return ToolResult::error(format!(
+                "Nothing is approved: {error}. Plan mode stays on; submit the plan again."
+            ));
+        }
+    }
+    match open.approve(digest(submitted)) {
+        Approving::Approved(()) => {
+            let slug = name.slug().map_or_else(String::new, |slug| slug.to_string());
+            let how = if edited { ", as edited in the review" } else { "" };
+            let mut result = ToolResult::text(format!(
+                "The plan {slug} is approved{how}. Plan mode is off: carry the plan out as it \
+                 stands here (also at {address}, digest {}).",
+                hash.short()
+            ));
+            // A block of its own: these are the approved bytes, not one more or less (case 85).
+            result.content.push(approved.to_owned());
+            result.with_details(json!({
+                "slug": slug, "digest": digest(hash).to_string(), "edited": edited,
+            }))
+        }
+        Approving::Changed => changed(),
+        Approving::Late => ToolResult::error(
+            "Nothing is approved: plan mode was left, or the conversation became another one, \
+             while the plan was reviewed.",
+        ),
+    }
+}
+
+/// The refusal of what is no slug. A whole plan is kept, so that it need not be written again
+/// (`CONTRACT P4`); it is not submitted, and neither is any other (case 83).
+fn refused_slug(host: &Host, body: &str, fault: SlugFault) -> String {
+    let kept = match fault {
+        SlugFault::SeveralLines | SlugFault::TooLong { .. } => {
+            let first = body.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+            local::kept(host, first.trim_start_matches(['#', ' ']), body)
+        }
+        _ => String::new(),
+    };
+    format!("{fault}.{kept}")
+}
+
+/// The refusal of a slug without a draft: where it was looked for, and what there is
+/// (`CONTRACT P2`).
+fn missing(host: &Host, name: &DraftName, slug: PlanSlug<'_>) -> String {
+    /// How many candidates are listed before the rest is counted.
+    const LISTED: usize = 24;
+    let expected = format!("Nothing was submitted: there is no plan at {}.", name.address());
+    let drafts = match host.drafts().names() {
+        Ok(drafts) => drafts,
+        Err(error) => return format!("{expected} The others cannot be listed: {error}."),
+    };
+    let slugs: Vec<&str> = drafts.iter().filter_map(|it| it.slug().map(PlanSlug::as_str)).collect();
+    if slugs.is_empty() {
+        return format!("{expected} There are no plans yet: write it there first.");
+    }
+    let offer = nearest(slug.as_str(), slugs.iter().copied())
+        .map_or(String::new(), |near| format!(" Did you mean {near}?"));
+    let listed = slugs.iter().take(LISTED).copied().collect::<Vec<_>>().join(", ");
+    let more = match slugs.len().saturating_sub(LISTED) {
+        0 => String::new(),
+        n => format!(" and {n} more (read local://)"),
+    };
+    format!("{expected}{offer} Plans that can be submitted: {listed}{more}.")
+}
+
+/// What the details show of a body that may be a whole plan.
+fn shortened(body: &str) -> String {
+    body.lines().next().unwrap_or_default().chars().take(xd_protocol::MAX_SLUG_CHARS).collect()
+}
+
+fn digest(hash: Hash) -> PlanDigest {
+    PlanDigest::new(*hash.as_bytes())
+}
