@@ -187,7 +187,7 @@ pub fn rewrite(program: &Program, source: &str, limit: usize) -> Result<Rewritte
         &mut result.dropped,
         &mut result.dropped_comments,
     );
-    refuse_broken_result(program, source, &result.edits)?;
+    refuse_broken_result(&tree, source, &result.edits)?;
     Ok(result)
 }
 
@@ -418,15 +418,12 @@ fn count_dropped(
     }
 }
 
-fn refuse_broken_result(program: &Program, source: &str, edits: &[Edit]) -> Result<(), Refusal> {
+fn refuse_broken_result(tree: &Tree, source: &str, edits: &[Edit]) -> Result<(), Refusal> {
     if edits.is_empty() {
         return Ok(());
     }
     let result = assemble(source, edits);
-    let place = match Tree::parse(&result, program.lang) {
-        Ok(tree) => tree.first_error(),
-        Err(_) => Some(0),
-    };
+    let place = tree.first_error_after(edits, &result);
     let Some(place) = place else { return Ok(()) };
     // The change that is nearest before the error, or the first one.
     let mut shift = 0_isize;

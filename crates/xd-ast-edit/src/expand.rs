@@ -164,7 +164,9 @@ impl Writer<'_> {
     fn capture(&mut self, nodes: &[ast_grep_core::Node<'_, Doc>], range: Range<usize>) {
         self.skip_comma = false;
         self.start_line();
+        // Some grammars count the line break behind a body to it; the template has its own.
         let text = &self.source[range.clone()];
+        let text = if text.ends_with('\n') { text.trim_end() } else { text };
         if text.contains('\n') {
             let old = leading(line_indent(self.source, range.start));
             let fixed: Vec<_> =

@@ -157,6 +157,7 @@ impl Lang {
                 &[("package p\n", "\n")],
                 &[("", "")],
                 &[("package p\nimport (\n", "\n)\n")],
+                &[("package p\nvar _ = T{", "}\n")],
                 &[
                     ("package p\ntype _ struct {\n", "\n}\n"),
                     ("package p\ntype _ interface {\n", "\n}\n"),
@@ -201,11 +202,12 @@ impl Lang {
                 &[("", "")],
                 &[("fn f() {\n", "\n}\n")],
                 &[("fn f() { match () {\n", "\n} }\n")],
-                &[("struct S {\n", "\n}\n"), ("fn f() { S {\n", "\n}; }\n")],
+                &[("struct S {\n", "\n}\n"), ("fn f() { S {\n", "\n}; }\n"), ("fn f(", ") {}\n")],
                 &[("enum E {\n", "\n}\n")],
                 &[("type T =\n", "\n;")],
             ],
             SupportLang::Python => &[&[("", "")], &[("try:\n    pass\n", "\n")], &[("f(", ")\n")]],
+            SupportLang::Json => &[&[("", "")], &[("{", "}")]],
             SupportLang::Css => &[&[("", "")], &[("a {\n", "\n}\n")]],
             SupportLang::Scala | SupportLang::Kotlin | SupportLang::Dart | SupportLang::Swift => {
                 &[&[("", "")], &[("class C {\n", "\n}\n")]]
@@ -215,7 +217,6 @@ impl Lang {
             | SupportLang::Haskell
             | SupportLang::Hcl
             | SupportLang::Html
-            | SupportLang::Json
             | SupportLang::Lua
             | SupportLang::Markdown
             | SupportLang::Nix
@@ -235,9 +236,10 @@ impl Lang {
                 matches!(kind, "local_variable_declaration" | "local_declaration_statement")
                     && member.iter().any(|word| pattern.starts_with(word))
             }
-            SupportLang::JavaScript | SupportLang::TypeScript | SupportLang::Tsx => {
-                kind == "labeled_statement" && !pattern.contains(['{', ';'])
-            }
+            SupportLang::Go
+            | SupportLang::JavaScript
+            | SupportLang::TypeScript
+            | SupportLang::Tsx => kind == "labeled_statement" && !pattern.contains(['{', ';']),
             _ => false,
         }
     }

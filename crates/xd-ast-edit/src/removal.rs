@@ -40,15 +40,27 @@ pub(crate) fn removals(tree: &Tree, source: &str, gone: &[Removal]) -> Vec<(Rang
             pieces.push((tidy(source, removal.range.clone()), removal.op));
         }
     }
+    // Items that each left something on a line may together have left nothing.
+    let joined = join(pieces).into_iter();
+    let tidied =
+        joined.map(|(range, op, several)| (if several { tidy(source, range) } else { range }, op));
+    join(tidied.collect()).into_iter().map(|(range, op, _)| (range, op)).collect()
+}
+
+/// Sorts the pieces and puts those together that touch; tells which were several.
+fn join(mut pieces: Vec<(Range<usize>, usize)>) -> Vec<(Range<usize>, usize, bool)> {
     pieces.sort_by_key(|(range, _)| (range.start, range.end));
-    let mut merged: Vec<(Range<usize>, usize)> = Vec::with_capacity(pieces.len());
+    let mut joined: Vec<(Range<usize>, usize, bool)> = Vec::with_capacity(pieces.len());
     for (range, op) in pieces {
-        match merged.last_mut() {
-            Some((last, _)) if range.start <= last.end => last.end = last.end.max(range.end),
-            Some(_) | None => merged.push((range, op)),
+        match joined.last_mut() {
+            Some((last, _, several)) if range.start <= last.end => {
+                last.end = last.end.max(range.end);
+                *several = true;
+            }
+            Some(_) | None => joined.push((range, op, false)),
         }
     }
-    merged
+    joined
 }
 
 /// The removed nodes by the parent that they are items of. A node that is all of its parent (but
@@ -259,79 +271,73 @@ fn remove_run(
         items.push(last);
     }
     let trailing = is_comma(last + 1);
-    let kept_after = trailing
-        && child(last + 2).is_some_and(|child| {
-            child.class == Class::Item && !matches!(child.kind, ")" | "]" | "}" | ">")
-        });
     let kept_before = place >= 2 && is_comma(place - 1);
     let only_space = |from: usize, to: usize| is_blank(&source[from..to]);
     let range_of = |place: usize| with_attributes(children, solid[place]);
-    if !kept_after && !trailing && kept_before {
+    let mut run: Option<Range<usize>> = None;
+    let mut add = |range: Range<usize>, pieces: &mut Vec<_>| match &mut run {
+        // Items with nothing but space between them go as one.
+        Some(run) if only_space(run.end, range.start) => run.end = range.end,
+        Some(run) => pieces.push((tidy(source, std::mem::replace(run, range)), op)),
+        None => run = Some(range),
+    };
+    if !trailing && kept_before {
         // The last of a list: the comma before goes, and comments behind that comma stay.
-        let comma = &children[solid[place - 1]].range;
-        let mut from = comma.start;
-        for (number, item) in items.iter().enumerate() {
-            let range = range_of(*item);
-            let joined = only_space(if number == 0 { comma.end } else { from }, range.start);
-            if number == 0 && !joined {
-                pieces.push((comma.clone(), op));
-            }
-            let start = if number == 0 && joined { comma.start } else { range.start };
-            let end = if is_comma(item + 1) && *item != last {
-                children[solid[item + 1]].range.end
-            } else {
-                range.end
-            };
-            let piece = start..end;
-            if number == 0 && joined {
-                pieces.push((piece, op))
-            } else {
-                pieces.push((tidy(source, piece), op))
-            }
-            from = end;
-        }
-    } else {
-        for item in &items {
-            let mut range = range_of(*item);
-            if is_comma(item + 1) && only_space(range.end, children[solid[item + 1]].range.start) {
-                range.end = children[solid[item + 1]].range.end;
-            } else if is_comma(item + 1) {
-                pieces.push((children[solid[item + 1]].range.clone(), op));
-            }
-            pieces.push((tidy(source, range), op));
+        add(children[solid[place - 1]].range.clone(), pieces);
+    }
+    for item in &items {
+        add(range_of(*item), pieces);
+        if is_comma(item + 1) {
+            add(children[solid[item + 1]].range.clone(), pieces);
         }
     }
+    if let Some(run) = run {
+        pieces.push((tidy(source, run), op));
+    }
     last + 1
+}
+
+/// The whole lines of a removal, where nothing else is on them.
+fn whole_lines(source: &str, range: &Range<usize>) -> Option<Range<usize>> {
+    let bytes = source.as_bytes();
+    let line_start = memchr::memrchr(b'\n', &bytes[..range.start]).map_or(0, |end| end + 1);
+    let line_end =
+        memchr::memchr(b'\n', &bytes[range.end..]).map_or(bytes.len(), |end| range.end + end);
+    if !is_blank(&source[line_start..range.start]) {
+        return None;
+    }
+    // A match may end with its own line break (some grammars count it in).
+    if source[range.clone()].ends_with('\n') {
+        return Some(line_start..range.end);
+    }
+    if !is_blank(&source[range.end..line_end]) {
+        return None;
+    }
+    if line_end < bytes.len() {
+        return Some(line_start..line_end + 1);
+    }
+    // The last line, without a line break of its own: the one before it goes.
+    let break_length = match &bytes[..line_start] {
+        before if before.ends_with(b"\r\n") => 2,
+        before if before.ends_with(b"\n") => 1,
+        _ => 0,
+    };
+    let whole_end = range.end == bytes.len();
+    Some(line_start - if whole_end { break_length } else { 0 }..bytes.len())
 }
 
 /// Widens a removal to its whole lines where nothing else is on them, or over the space that would
 /// be left doubled or dangling.
 fn tidy(source: &str, range: Range<usize>) -> Range<usize> {
+    if let Some(lines) = whole_lines(source, &range) {
+        return lines;
+    }
     let bytes = source.as_bytes();
     let line_start = memchr::memrchr(b'\n', &bytes[..range.start]).map_or(0, |end| end + 1);
     let line_end =
         memchr::memchr(b'\n', &bytes[range.end..]).map_or(bytes.len(), |end| range.end + end);
     let blank_before = is_blank(&source[line_start..range.start]);
     let blank_after = is_blank(&source[range.end..line_end]);
-    // A match may end with its own line break (some grammars count it in).
-    let ends_line = source[range.clone()].ends_with('\n');
-    if blank_before && ends_line {
-        return line_start..range.end;
-    }
-    if blank_before && blank_after {
-        if line_end < bytes.len() {
-            return line_start..line_end + 1;
-        }
-        if range.end == bytes.len() && line_start > 0 {
-            let break_start = if bytes[..line_start].ends_with(b"\r\n") {
-                line_start - 2
-            } else {
-                line_start - 1
-            };
-            return break_start..bytes.len();
-        }
-        return line_start..bytes.len();
-    }
     let is_space = |byte: Option<&u8>| matches!(byte, Some(b' ' | b'\t'));
     let before = range.start.checked_sub(1).and_then(|at| bytes.get(at));
     let mut range = range;

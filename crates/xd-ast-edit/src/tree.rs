@@ -4,9 +4,10 @@ use std::ops::Range;
 
 use ast_grep_core::tree_sitter::StrDoc;
 use ast_grep_core::{AstGrep, Node};
-use ast_grep_language::SupportLang;
-use tree_sitter::TreeCursor;
+use ast_grep_language::{LanguageExt, SupportLang};
+use tree_sitter::{InputEdit, Parser, Point, TreeCursor};
 
+use crate::engine::Edit;
 use crate::language::Lang;
 
 /// The document type that all nodes here belong to.
@@ -68,26 +69,24 @@ impl Tree {
         &self,
         forgiven: impl Fn(tree_sitter::Node<'_>) -> bool,
     ) -> Option<usize> {
-        let body = self.lang.body_that_needs_a_statement();
-        let root = self.root.root().get_inner_node();
-        if !root.has_error() && body.is_none() {
-            return None;
+        first_error_below(self.root.root().get_inner_node(), self.lang, forgiven)
+    }
+
+    /// Where the first syntax error of `result` is, which is this source with `edits` made.
+    ///
+    /// Parses again only around the edits: what is between them is taken from this tree.
+    pub(crate) fn first_error_after(&self, edits: &[Edit], result: &str) -> Option<usize> {
+        let mut tree = self.root.root().get_doc().tree.clone();
+        // From the last to the first, so that all places are those of the source.
+        for edit in input_edits(self.root.source(), edits).iter().rev() {
+            tree.edit(edit);
         }
-        let mut found = None;
-        walk(self.cursor(), |node, _| {
-            let empty = body == Some(node.kind()) && node.is_named() && is_empty_body(node);
-            if node.is_error() || node.is_missing() || empty {
-                if forgiven(node) {
-                    return Walk::Over;
-                }
-                found = Some(node.start_byte());
-                // An error that holds another one is told by the inner, which is nearer the cause.
-                return if node.is_error() { Walk::Into } else { Walk::Stop };
-            }
-            let unfinished = found.is_none() && body.is_some();
-            if node.has_error() || unfinished { Walk::Into } else { Walk::Over }
-        });
-        found
+        let mut parser = Parser::new();
+        parser.set_language(&self.lang.grammar().get_ts_language()).ok()?;
+        match parser.parse(result, Some(&tree)) {
+            Some(tree) => first_error_below(tree.root_node(), self.lang, |_| false),
+            None => Some(0),
+        }
     }
 
     /// How many levels the tree has.
@@ -104,6 +103,69 @@ impl Tree {
 impl std::fmt::Debug for Tree {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Tree").field("lang", &self.lang).finish_non_exhaustive()
+    }
+}
+
+fn first_error_below(
+    root: tree_sitter::Node<'_>,
+    lang: Lang,
+    forgiven: impl Fn(tree_sitter::Node<'_>) -> bool,
+) -> Option<usize> {
+    let body = lang.body_that_needs_a_statement();
+    if !root.has_error() && body.is_none() {
+        return None;
+    }
+    let mut found = None;
+    walk(root.walk(), |node, _| {
+        let empty = body == Some(node.kind()) && node.is_named() && is_empty_body(node);
+        if node.is_error() || node.is_missing() || empty {
+            if forgiven(node) {
+                return Walk::Over;
+            }
+            found = Some(node.start_byte());
+            // An error that holds another one is told by the inner, which is nearer the cause.
+            return if node.is_error() { Walk::Into } else { Walk::Stop };
+        }
+        let unfinished = found.is_none() && body.is_some();
+        if node.has_error() || unfinished { Walk::Into } else { Walk::Over }
+    });
+    found
+}
+
+/// The edits as the parser wants them, each in the coordinates of the source. One pass.
+fn input_edits(source: &str, edits: &[Edit]) -> Vec<InputEdit> {
+    let mut at = 0;
+    let mut point = Point::new(0, 0);
+    let mut advance = |to: usize| {
+        point = moved(point, &source[at..to]);
+        at = to;
+        point
+    };
+    edits
+        .iter()
+        .map(|edit| {
+            let start_position = advance(edit.range.start);
+            let old_end_position = advance(edit.range.end);
+            InputEdit {
+                start_byte: edit.range.start,
+                old_end_byte: edit.range.end,
+                new_end_byte: edit.range.start + edit.text.len(),
+                start_position,
+                old_end_position,
+                new_end_position: moved(start_position, &edit.text),
+            }
+        })
+        .collect()
+}
+
+/// The place behind `text` that begins at `from`; rows and columns in bytes, from 0.
+fn moved(from: Point, text: &str) -> Point {
+    match memchr::memrchr(b'\n', text.as_bytes()) {
+        Some(last) => Point::new(
+            from.row + memchr::memchr_iter(b'\n', text.as_bytes()).count(),
+            text.len() - last - 1,
+        ),
+        None => Point::new(from.row, from.column + text.len()),
     }
 }
 
@@ -168,4 +230,61 @@ pub(crate) fn glimpse(source: &str, at: usize, limit: usize) -> String {
         text.push('…');
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::assemble;
+
+    /// What a parse of the whole result says.
+    fn whole(result: &str, lang: Lang) -> Option<usize> {
+        Tree::parse(result, lang).unwrap().first_error()
+    }
+
+    #[test]
+    fn a4_parsing_around_the_edits_finds_the_errors_that_parsing_all_finds() {
+        let sources = [
+            (
+                "python",
+                "def f(a):\n    if a:\n        g(1)\n    else:\n        h('x')\n\nclass C:\n    x = [1, 2]\n",
+            ),
+            (
+                "javascript",
+                "f(1);\nconst a = { b: [1, 2], c: `x${y}z` };\nif (a) { b() } else { c() }\n",
+            ),
+            (
+                "rust",
+                "fn f() -> u8 {\n    let x = \"a\\n\";\n    match y { A => 1, _ => { 2 } }\n}\n",
+            ),
+        ];
+        let texts =
+            ["", "x", " ", "a", "1", "(", ")", "\n", "'", "    x()\n", "é", " if ", "/*", "`"];
+        let (mut broken, mut fine, mut seed) = (0, 0, 7_usize);
+        let mut next = |below: usize| {
+            seed = seed
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            (seed >> 33) % below
+        };
+        for (name, source) in sources {
+            let Ok(lang) = Lang::named(name) else { continue };
+            let tree = Tree::parse(source, lang).unwrap();
+            for _ in 0..400 {
+                let mut places = [next(source.len() - 2), next(source.len() - 2)];
+                places.sort_unstable();
+                let first = places[0]..places[0] + next(3);
+                let second = places[1].max(first.end)
+                    ..places[1].max(first.end) + next(2).min(source.len() - first.end);
+                let mut edit =
+                    |range| Edit { range, text: texts[next(texts.len())].to_owned(), op: 0 };
+                let edits = [edit(first), edit(second)];
+                let result = assemble(source, &edits);
+                let (all, around) = (whole(&result, lang), tree.first_error_after(&edits, &result));
+                assert_eq!(all.is_some(), around.is_some(), "{name}: {edits:?}\n{result}");
+                if all.is_some() { broken += 1 } else { fine += 1 }
+            }
+        }
+        assert!(broken > 100 && fine > 50, "{broken} {fine}");
+    }
 }

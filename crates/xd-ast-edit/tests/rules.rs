@@ -133,6 +133,46 @@ fn a1_members_parse_in_their_context() {
 }
 
 #[test]
+fn a1_lists_stand_for_bodies_in_every_grammar() {
+    check(
+        "java",
+        "class A {\n  public void f() {\n    if (a) {\n      g(1);\n      h();\n    }\n  }\n}\n",
+        &[("if (a) { $$$B }", "if (b) {\n  $$$B\n}")],
+        "class A {\n  public void f() {\n    if (b) {\n      g(1);\n      h();\n    }\n  }\n}\n",
+    );
+    check(
+        "cpp",
+        "void f() {\n  a();\n  b();\n}\n",
+        &[("void f() { $$$B }", "void g() {\n  $$$B\n}")],
+        "void g() {\n  a();\n  b();\n}\n",
+    );
+    check(
+        "go",
+        "package p\n\nfunc (s *S) F(a int) error {\n\treturn nil\n}\n",
+        &[("func (s *S) F(a int) error { $$$B }", "func (s *S) G(a int) error {\n    $$$B\n}")],
+        "package p\n\nfunc (s *S) G(a int) error {\n\treturn nil\n}\n",
+    );
+    check(
+        "rust",
+        "struct S {\n    a: u8,\n}\n",
+        &[("struct S { $$$F }", "struct T { $$$F }")],
+        "struct T { a: u8, }\n",
+    );
+    check(
+        "python",
+        "try:\n    a()\nexcept E:\n    b()\n",
+        &[("except E:\n    $$$B", "except F:\n    $$$B")],
+        "try:\n    a()\nexcept F:\n    b()\n",
+    );
+    check(
+        "javascript",
+        "switch (x) { case 1: a(); break; default: b() }\n",
+        &[("switch (x) { $$$B }", "switch (y) { $$$B }")],
+        "switch (y) { case 1: a(); break; default: b() }\n",
+    );
+}
+
+#[test]
 fn a1_a_list_behind_a_comma_may_be_empty() {
     let rewritten = check(
         "typescript",
@@ -337,6 +377,21 @@ fn case_177_lists_over_several_lines_and_with_a_trailing_comma() {
         "enum E {\n    A,\n    C,\n}\n",
     );
     check("rust", "struct S { a: u8, b: u8 }\n", &[("a: u8", "")], "struct S { b: u8 }\n");
+    check("rust", "fn f(a: u8, b: u8) {}\n", &[("b: u8", "")], "fn f(a: u8) {}\n");
+    // The grammar counts the comma to the arm.
+    check(
+        "rust",
+        "fn f() { match x { A => 1, B => 2, } }\n",
+        &[("A => 1", "")],
+        "fn f() { match x { B => 2, } }\n",
+    );
+    check(
+        "go",
+        "package p\n\nvar x = T{A: 1, B: 2}\n",
+        &[("A: 1", "")],
+        "package p\n\nvar x = T{B: 2}\n",
+    );
+    check("json", "{\"a\": 1, \"b\": 2}\n", &[("\"b\": 2", "")], "{\"a\": 1}\n");
 }
 
 #[test]
