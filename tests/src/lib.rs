@@ -26,6 +26,7 @@
 //! ```
 
 pub mod history;
+pub mod judges;
 pub mod workbench;
 
 pub use history::{assert_paired, assert_requests};

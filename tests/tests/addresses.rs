@@ -20,7 +20,7 @@ fn echo(name: &str) -> impl xd_write::Tool + 'static {
     })
 }
 
-// CONTRACT U7, case 32
+// CONTRACT U7, case 32 — Invariant W2
 #[tokio::test]
 async fn u7_case_032_near_misses_name_the_right_spelling_and_touch_nothing() {
     let slips = [

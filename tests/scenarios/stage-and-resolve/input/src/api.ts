@@ -1,0 +1,2 @@
+export const a = oldApi(1);
+export const b = oldApi(2);
