@@ -45,6 +45,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+#[cfg(all(feature = "commit", not(unix)))]
+compile_error!("applying change sets needs Unix; build with default-features = false for the data alone");
+
 mod applied;
 #[cfg(feature = "commit")]
 mod builder;

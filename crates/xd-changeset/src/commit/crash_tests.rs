@@ -235,7 +235,11 @@ fn f3_recovery_says_what_it_did() {
     for at in 0.. {
         let disk = scenario.disk.fork();
         let stopped = stopped_at(&disk, at, |disk| drop(apply(disk, &scenario.set)));
-        outcomes.extend(recover(&disk.after_stop(1)).unwrap().map(|recovery| recovery.outcome));
+        let fresh = disk.after_stop(1);
+        let foreseen = super::recover::look(&fresh).unwrap();
+        let recovery = recover(&fresh).unwrap();
+        assert_eq!(foreseen, recovery);
+        outcomes.extend(recovery.map(|recovery| recovery.outcome));
         if !stopped {
             break;
         }
@@ -320,4 +324,48 @@ fn c3_a_file_made_after_the_taking_back_is_not_taken_for_ours() {
         }
     }
     assert!(met > 0);
+}
+
+/// Somebody writes into a target between the interruption and the recovery: neither what they
+/// wrote nor what the commit had displaced is lost, and the conflict is named.
+#[test]
+fn c3_what_is_written_before_the_recovery_is_a_conflict_and_not_lost() {
+    const THEIRS: &[u8] = b"theirs";
+    let mut conflicts = 0;
+    for (name, target) in
+        [("one edit", "a"), ("one move", "a2"), ("names cannot be exchanged", "many0/f0")]
+    {
+        let scenario = all().into_iter().find(|scenario| scenario.name == name).unwrap();
+        let change =
+            scenario.set.changes().iter().find(|change| change.path().as_str() == target).unwrap();
+        let old = change.before().unwrap().slice();
+        for at in 0.. {
+            let disk = scenario.disk.fork();
+            let stopped = stopped_at(&disk, at, |disk| drop(apply(disk, &scenario.set)));
+            let fresh = disk.after_stop(1);
+            if fresh.overwrite(&p(target), THEIRS).is_ok() {
+                let keeps =
+                    |picture: &Picture, bytes: &[u8]| picture.values().any(|seen| seen.1 == bytes);
+                let displaced = keeps(&fresh.picture(), old);
+                let committed = journal::read(&fresh).unwrap().is_none_or(|(_, progress)| {
+                    matches!(progress, Progress::Committed | Progress::Closed)
+                });
+                let result = recover(&fresh);
+                let picture = fresh.picture();
+                assert!(keeps(&picture, THEIRS), "{name} at {at}: {result:?}");
+                assert!(
+                    committed || !displaced || keeps(&picture, old),
+                    "{name} at {at}: {result:?}"
+                );
+                if let Err(error) = result {
+                    assert!(error.to_string().contains(target), "{error}");
+                    conflicts += 1;
+                }
+            }
+            if !stopped {
+                break;
+            }
+        }
+    }
+    assert!(conflicts > 5, "{conflicts}");
 }

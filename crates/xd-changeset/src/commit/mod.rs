@@ -221,6 +221,12 @@ impl Root {
         recover::recover(&*self.pinned())
     }
 
+    /// What [`recover`](Self::recover) would do now, without doing it. A commit in progress in
+    /// another process shows here too. None where there is nothing to do.
+    pub fn interrupted(&self) -> Result<Option<Recovery>, RecoverError> {
+        recover::look(self.disk())
+    }
+
     /// Whether there is a journal: of a commit in progress, or of an interrupted one.
     pub fn is_interrupted(&self) -> bool {
         self.disk().stat_if_any(&journal::path()).is_ok_and(|stat| stat.is_some())

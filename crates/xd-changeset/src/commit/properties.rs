@@ -92,7 +92,7 @@ fn build(root: &Root, ops: &[Op], lens: &BTreeMap<usize, usize>) -> Result<Chang
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(10_000))]
 
-    /// **Invariants C1 and C5.** `CONTRACT F1`, `F2`, `F4`, `F6`; cases 21, 29, 131, 135, 137.
+    /// **Invariants C1 and C5.** `CONTRACT F1`, `F2`, `F4`, `F6`; cases 29, 131, 135, 137.
     #[test]
     fn c1_c5_stage_apply_undo(
         files in proptest::collection::btree_map(0usize..6, (content(), prop_oneof![Just(0o644u32), Just(0o755)]), 0..6),

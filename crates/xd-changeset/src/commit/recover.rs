@@ -46,6 +46,24 @@ impl From<RecoverError> for ApplyError {
     }
 }
 
+/// What recovery would do, and to which files.
+pub(super) fn look(disk: &dyn Disk) -> Result<Option<Recovery>, RecoverError> {
+    let path = journal::path();
+    if disk.stat_if_any(&path).during("look at", &path)?.is_none() {
+        return Ok(None);
+    }
+    Ok(Some(match journal::read(disk).during("read", &path)? {
+        None => Recovery { outcome: RecoveryOutcome::NotBegun, files: Vec::new() },
+        Some((plan, Progress::Committed)) => {
+            Recovery { outcome: RecoveryOutcome::Completed, files: plan.targets() }
+        }
+        Some((
+            plan,
+            Progress::Planned | Progress::Vacated | Progress::Unfilled | Progress::Closed,
+        )) => Recovery { outcome: RecoveryOutcome::TakenBack, files: plan.targets() },
+    }))
+}
+
 /// Recovers, under the lock. None where there was nothing to do.
 pub(super) fn recover(disk: &dyn Disk) -> Result<Option<Recovery>, RecoverError> {
     let path = journal::path();

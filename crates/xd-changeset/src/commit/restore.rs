@@ -79,10 +79,17 @@ fn note(
 fn unfill(disk: &dyn Disk, plan: &Plan, step: &Step, may_be_filled: bool) -> Result<(), Obstacle> {
     match step {
         Step::Swap { target, fresh, spare, after, before } => {
-            if before.is_at(disk, target).during("read", target)?
-                || !after.is_at(disk, target).during("read", target)?
-            {
+            if before.is_at(disk, target).during("read", target)? {
                 return Ok(());
+            }
+            if !after.is_at(disk, target).during("read", target)? {
+                let displaced = before.is_at(disk, fresh).during("read", fresh)?
+                    || before.is_at(disk, spare).during("read", spare)?;
+                return if displaced {
+                    Err(Obstacle::Foreign("it was changed meanwhile"))
+                } else {
+                    Ok(())
+                };
             }
             if stat(disk, spare)?.is_some() {
                 disk.rename(spare, target).during("put back", target)?;
@@ -113,8 +120,12 @@ fn unfill(disk: &dyn Disk, plan: &Plan, step: &Step, may_be_filled: bool) -> Res
                 && stat(disk, hold)?.is_none()
                 && (plan.chained || stat(disk, source)?.is_none())
                 && before.is_at(disk, target).during("read", target)?;
+            let gone =
+                !plan.chained && stat(disk, hold)?.is_none() && stat(disk, source)?.is_none();
             if filled {
                 place_new(disk, plan.durable, target, hold).during("take back", target)?;
+            } else if gone {
+                return Err(Obstacle::Foreign("it was changed after it had been moved"));
             } else if let Some(there) = stat(disk, target)? {
                 // Half of a rename may be all that reached the disk: the file has both names. In
                 // a chain it cannot be, and two names may be what it had.
