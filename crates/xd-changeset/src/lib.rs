@@ -46,7 +46,9 @@
 //! ```
 
 #[cfg(all(feature = "commit", not(unix)))]
-compile_error!("applying change sets needs Unix; build with default-features = false for the data alone");
+compile_error!(
+    "applying change sets needs Unix; build with default-features = false for the data alone"
+);
 
 mod applied;
 #[cfg(feature = "commit")]

@@ -1,4 +1,5 @@
-//! Folders and links swapped during the call (`CONTRACT W3`, cases 143 and 145).
+//! Nothing outside the root is reachable, also where folders and links are swapped during the
+//! call (`CONTRACT W3`, cases 143 and 145).
 #![allow(clippy::unwrap_used, reason = "a helper that fails is a test that fails")]
 
 mod tree;
@@ -8,7 +9,10 @@ use std::os::unix::fs::symlink;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use tree::Tree;
-use xd_changeset::{ByteEdit, ChangeSet, Options, RelPath, WriteOptions};
+use xd_changeset::{
+    ApplyError, BuildError, ByteEdit, ChangeSet, InvalidChangeSet, Options, PathError, RelPath,
+    WriteOptions,
+};
 
 fn p(path: &str) -> RelPath {
     RelPath::new(path).unwrap()
@@ -112,4 +116,90 @@ fn w3_a_leaf_swapped_for_a_link_is_not_followed() {
         done.store(true, Ordering::Relaxed);
         swapper.join().unwrap();
     });
+}
+
+/// Fast options: durability is the business of the crash tests.
+fn quick() -> Options {
+    Options::new().durable(false)
+}
+
+#[test]
+fn w3_case_143_paths_that_lead_outside_are_refused_and_named() {
+    let outside = Tree::new(&[("secret", b"s")]);
+    let tree = Tree::new(&[("in/f", b"f")]);
+    symlink(outside.at("secret"), tree.at("leaf")).unwrap();
+    symlink(outside.at("not-yet"), tree.at("dangling")).unwrap();
+    symlink(outside.path(), tree.at("folder")).unwrap();
+    symlink("../../etc", tree.at("in/up")).unwrap();
+    symlink("loop", tree.at("loop")).unwrap();
+    let root = tree.root();
+    let secret = outside.at("secret").display().to_string();
+    for operand in [
+        "../x",
+        "in/../../x",
+        "/etc/passwd",
+        "leaf",
+        "dangling",
+        "folder/x",
+        "in/up/passwd",
+        "loop",
+        &secret,
+    ] {
+        let error = root.relative(operand).unwrap_err();
+        assert!(error.to_string().contains(operand), "{error}");
+        if let Ok(path) = RelPath::new(operand) {
+            assert!(ChangeSet::builder(&root).replace(&path, "!").build().is_err());
+            assert!(root.write_atomic(&path, "!", Default::default()).is_err(), "{operand}");
+            assert!(root.read(&path).is_err());
+        }
+    }
+    assert!(matches!(root.relative("leaf"), Err(PathError::OutsideByLink { .. })));
+    assert_eq!(outside.names(), ["secret"]);
+    assert_eq!(outside.read("secret"), b"s");
+    let inside = tree.at("in/f").display().to_string();
+    for operand in ["in/f", "./in//f", "in/../in/f", &inside] {
+        assert_eq!(root.relative(operand).unwrap().as_str(), "in/f", "{operand}");
+    }
+    assert!(matches!(root.relative("in/.."), Err(PathError::IsRoot { .. })));
+    assert_eq!(root.relative_or_root(".").unwrap(), None);
+}
+
+#[test]
+fn case_143_case_145_a_link_planted_after_staging_is_not_followed() {
+    let outside = Tree::new(&[("f", b"old"), ("sub/f", b"old")]);
+    let tree = Tree::new(&[("f", b"old"), ("sub/f", b"old")]);
+    let root = tree.root();
+    let leaf = ChangeSet::builder(&root).replace(&p("f"), "new").build().unwrap();
+    let folder = ChangeSet::builder(&root).replace(&p("sub/f"), "new").build().unwrap();
+    let create = ChangeSet::builder(&root).create(&p("sub/g"), "new", None).build().unwrap();
+    fs::remove_file(tree.at("f")).unwrap();
+    symlink(outside.at("f"), tree.at("f")).unwrap();
+    fs::remove_dir_all(tree.at("sub")).unwrap();
+    symlink(outside.at("sub"), tree.at("sub")).unwrap();
+    let before = outside.snapshot();
+    for set in [leaf, folder, create] {
+        let error = set.apply(&root, quick()).unwrap_err();
+        assert!(matches!(error, ApplyError::Stale(_)), "{error}");
+    }
+    assert_eq!(outside.snapshot(), before);
+}
+
+#[test]
+fn the_state_folder_and_git_are_off_limits() {
+    let tree = Tree::new(&[
+        (".git/config", b"c"),
+        (".xd/journal2", b"j"),
+        ("sub/.git/x", b"x"),
+        ("f", b"f"),
+    ]);
+    symlink(".git/config", tree.at("alias")).unwrap();
+    let root = tree.root();
+    for path in [".git/config", ".xd/journal2", "sub/.git/x", "alias", ".git/hooks/new", ".xd/new"]
+    {
+        let error = root.write_atomic(&p(path), "!", Default::default()).unwrap_err().to_string();
+        assert!(error.contains("off limits"), "{path}: {error}");
+    }
+    let error = ChangeSet::builder(&root).rename(&p("f"), &p(".git/f")).build().unwrap_err();
+    assert!(matches!(error, BuildError::Invalid(InvalidChangeSet::Protected(_))), "{error}");
+    assert_eq!(tree.read(".git/config"), b"c");
 }
