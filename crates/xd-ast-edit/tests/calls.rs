@@ -410,6 +410,7 @@ fn case_189_growth_is_said_in_the_preview() {
 
 #[test]
 fn a2_any_number_of_threads_gives_one_outcome() {
+    // Invariant A5.
     let files: Vec<(String, String)> = (0..200)
         .map(|n| {
             (

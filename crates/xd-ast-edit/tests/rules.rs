@@ -695,6 +695,8 @@ fn case_027_assembly_is_one_pass() {
     let expect: String = (0..20_000).map(|n| format!("fresh_name({n});\n")).collect();
     let rewritten = check("javascript", &source, &[("old($A)", "fresh_name($A)")], &expect);
     assert_eq!(rewritten.replacements, 20_000);
+    // Invariant A3.
+    assert!(rewritten.edits.windows(2).all(|pair| pair[0].range.end <= pair[1].range.start));
     // And so is removal.
     let rewritten = check("javascript", &source, &[("old($A)", "")], "");
     assert_eq!(rewritten.replacements, 20_000);
