@@ -120,13 +120,19 @@ fn by_the_parser(path: &str) -> Taken {
         Address::Xd(Target::Device(Device::Reject(_))) => Taken::Reject,
         Address::Xd(Target::Device(Device::Propose)) => Taken::Propose,
         Address::Xd(Target::Device(Device::Tool(_))) => Taken::Device,
-        Address::Foreign(foreign) if foreign.scheme().eq_ignore_ascii_case("local") => Taken::Local,
+        Address::Foreign(foreign) if is_draft(foreign.written()) => Taken::Local,
         Address::Xd(Target::Root)
         | Address::Malformed(_)
         | Address::NearMiss(_)
         | Address::Foreign(_) => Taken::Refused,
         Address::Path(_) => Taken::File,
     }
+}
+
+/// Whether the host takes an address of a foreign scheme for a draft of plan mode, well-named or
+/// not.
+fn is_draft(written: &str) -> bool {
+    written.get(..8).is_some_and(|head| head.eq_ignore_ascii_case("local://"))
 }
 
 fn by_the_answer(text: &str) -> Taken {
@@ -148,7 +154,7 @@ fn by_the_answer(text: &str) -> Taken {
         || begins("xd:// is the list")
     {
         Taken::Refused
-    } else if text.contains("local://") {
+    } else if begins("Wrote local://") || begins("Not written: 'local://") {
         Taken::Local
     } else {
         Taken::File

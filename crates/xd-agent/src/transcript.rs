@@ -100,7 +100,7 @@ impl Resumed {
     pub fn read(bytes: &[u8]) -> Result<Self, TranscriptError> {
         let whole_bytes = bytes.iter().rposition(|&b| b == b'\n').map_or(0, |at| at + 1);
         let mut resumed = Self { whole_bytes, ..Self::default() };
-        let mut open: Vec<ToolCall> = Vec::new();
+        let mut batch = Batch::default();
         let lines = bytes[..whole_bytes].split(|&b| b == b'\n').enumerate();
         for (index, line) in lines.filter(|(_, line)| !line.is_empty()) {
             let damaged = |message: String| TranscriptError::Damaged { line: index + 1, message };
@@ -112,36 +112,55 @@ impl Resumed {
                 Entry::Void { numbers, .. } => resumed.void.extend(numbers),
                 Entry::Message { message, reminds } => {
                     resumed.reminded.extend(reminds);
-                    resumed.take(message, &mut open);
+                    resumed.take(message, &mut batch);
                 }
             }
         }
-        resumed.close(&mut open);
+        resumed.close(&mut batch);
         Ok(resumed)
     }
 
     /// Adds `message`. A result that belongs to no open call says nothing any more and is left
     /// out; calls that are still open when another message comes have lost their results.
-    fn take(&mut self, message: Message, open: &mut Vec<ToolCall>) {
-        match &message {
-            Message::ToolResult { call_id, .. } => {
-                let Some(at) = open.iter().position(|call| call.id == *call_id) else { return };
-                open.remove(at);
+    fn take(&mut self, message: Message, batch: &mut Batch) {
+        match message {
+            Message::ToolResult { call_id, result } => batch.answer(&call_id, result),
+            Message::Assistant { .. } | Message::User { .. } | Message::Custom { .. } => {
+                self.close(batch);
+                if let Message::Assistant { calls, .. } = &message {
+                    batch.calls = calls.iter().map(|call| (call.clone(), None)).collect();
+                }
+                self.messages.push(message);
             }
-            Message::Assistant { calls, .. } => {
-                self.close(open);
-                open.clone_from(calls);
-            }
-            Message::User { .. } | Message::Custom { .. } => self.close(open),
         }
-        self.messages.push(message);
     }
 
-    fn close(&mut self, open: &mut Vec<ToolCall>) {
-        for call in open.drain(..) {
-            let result = ToolResult::error(LOST);
-            self.messages.push(Message::ToolResult { call_id: call.id.clone(), result });
-            self.orphans.push(call);
+    /// Ends a batch: its results in call order, synthetic ones in the places of those that were
+    /// lost.
+    fn close(&mut self, batch: &mut Batch) {
+        for (call, result) in batch.calls.drain(..) {
+            let call_id = call.id.clone();
+            let result = result.unwrap_or_else(|| {
+                self.orphans.push(call);
+                ToolResult::error(LOST)
+            });
+            self.messages.push(Message::ToolResult { call_id, result });
+        }
+    }
+}
+
+/// The calls of the last assistant message, with the results that have come.
+#[derive(Default)]
+struct Batch {
+    calls: Vec<(ToolCall, Option<ToolResult>)>,
+}
+
+impl Batch {
+    fn answer(&mut self, call_id: &str, result: ToolResult) {
+        let open =
+            self.calls.iter_mut().find(|(call, result)| call.id == call_id && result.is_none());
+        if let Some((_, slot)) = open {
+            *slot = Some(result);
         }
     }
 }
