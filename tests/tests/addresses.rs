@@ -1,5 +1,6 @@
 //! Addresses end to end: what a near miss, a broken address or a selector does to the files
 //! (nothing), and where calls by a device's name lead.
+#![allow(clippy::unwrap_used, reason = "a test says so where it fails")]
 
 use std::fs;
 

@@ -1,4 +1,5 @@
 //! Decisions through the write tool: what is applied, discarded, refused, and what the results say.
+#![allow(clippy::unwrap_used, reason = "a test says so where it fails")]
 
 use std::sync::{
     Arc,
@@ -119,14 +120,27 @@ async fn d3_d4_nothing_pending() {
     assert!(resolve_dispatch_details(&result).is_none());
 }
 
+/// Reviews plans and never decides.
+struct Nobody;
+
+impl xd_session::PlanReviewer for Nobody {
+    fn review(
+        &self,
+        _: xd_session::PlanReview,
+    ) -> xd_resolve::BoxFuture<'_, xd_session::PlanAnswer> {
+        Box::pin(std::future::ready(xd_session::PlanAnswer::Dismissed))
+    }
+}
+
 // CONTRACT D5, P1, W7
 #[tokio::test]
 async fn d5_w7_in_plan_mode_nothing_of_the_tree_changes() {
     let bench = Bench::new(&[("a.txt", "one\n")]);
     assert_eq!(bench.write("xd://propose", "a-plan").await.content, [notice::NO_PLAN]);
     bench.edit("a.txt", "one", "two").await;
-    bench.session().plan().enter();
-    bench.session().plan().enter();
+    bench.session().plan().set_reviewer(Arc::new(Nobody));
+    bench.session().plan().enter().unwrap();
+    bench.session().plan().enter().unwrap();
     assert_eq!(bench.session().plan_mode(), PlanMode::On);
     let before = bench.picture();
     for (path, content) in [

@@ -1,4 +1,5 @@
 //! Writing to mounted devices: documents, arguments, errors, progress, panics.
+#![allow(clippy::unwrap_used, reason = "a test says so where it fails")]
 
 use std::sync::{
     Arc, Mutex,

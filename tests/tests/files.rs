@@ -1,4 +1,5 @@
 //! The write and read tools on real files: creating, replacing, what is kept, what is out of reach.
+#![allow(clippy::unwrap_used, reason = "a test says so where it fails")]
 
 use std::{
     fs,

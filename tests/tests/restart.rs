@@ -1,5 +1,6 @@
 //! What outlives the process: the log, the kept actions, the lock. Each test stages in one host
 //! and goes on in another over the same folder, as a new process would.
+#![allow(clippy::unwrap_used, reason = "a test says so where it fails")]
 
 use std::{
     fs,

@@ -3,6 +3,7 @@
 //!
 //! A script is `{about, batches}`; a batch is a list of `{call, arguments}` with what is expected
 //! of the result: `is` (its whole text), `holds` (parts of it), `error` (default false).
+#![allow(clippy::unwrap_used, reason = "a test says so where it fails")]
 
 use std::{collections::BTreeSet, fs, path::Path};
 

@@ -1,5 +1,6 @@
 //! Change sets through staging: stale previews, existing targets, overlaps, rejects; and what a
 //! confirm does to the files and nothing else.
+#![allow(clippy::unwrap_used, reason = "a test says so where it fails")]
 
 use std::{fs, os::unix::fs::PermissionsExt as _};
 

@@ -1,4 +1,5 @@
 //! The registry of devices: mounting, refreshing, listing, documents, the prompt section.
+#![allow(clippy::unwrap_used, reason = "a test says so where it fails")]
 
 use std::sync::Arc;
 
