@@ -110,7 +110,7 @@ fn w7_what_only_looks_is_asked_for_in_plan_mode_too() {
     assert!(turn(&session).requirement.is_some());
 }
 
-// CONTRACT W7; case 95; **Invariant S7**
+// CONTRACT W7; case 95; Invariant S7
 #[test]
 fn w7_case_095_added_guards_hold_on_every_route_behind_plan_mode() {
     struct No(&'static str);

@@ -19,9 +19,8 @@ type Restore = Box<dyn FnOnce() + Send>;
 /// Plan mode of one session. Clones are the same state: the session, the guard of its store and
 /// its hosts share it, so that no route to an apply can see another answer (`CONTRACT W7`).
 ///
-/// **Invariant S6:** plan mode is entered only where a reviewer is installed, every state of it
-/// reaches "off", and whichever way it ends, what entering changed is restored once
-/// (`CONTRACT P3`).
+/// It is entered only where a reviewer is installed, every state of it reaches "off", and whichever
+/// way it ends, what entering changed is restored once (**Invariant S6**).
 #[derive(Clone, Default)]
 pub struct PlanState(Arc<Shared>);
 

@@ -52,7 +52,6 @@ impl DraftName {
     pub(crate) fn made_of(hint: &str, n: usize) -> Self {
         let hint = hint.trim();
         let hint = hint.strip_suffix(".md").unwrap_or(hint);
-        let hint = hint.strip_suffix("-plan").unwrap_or(hint);
         let mut slug = String::new();
         for c in hint.chars() {
             match c {
@@ -64,6 +63,7 @@ impl DraftName {
         let count = if n > 1 { format!("-{n}") } else { String::new() };
         slug.truncate(MAX_SLUG_CHARS - count.len());
         let words = slug.trim_end_matches('-');
+        let words = words.strip_suffix("-plan").unwrap_or(words).trim_end_matches('-');
         let words = if words.is_empty() { "plan" } else { words };
         Self(format!("{words}{count}-plan.md"))
     }
@@ -136,6 +136,8 @@ mod tests {
         for (hint, n, expect) in [
             ("rename-plan.md", 1, "rename-plan.md"),
             ("PLAN.md", 1, "PLAN-plan.md"),
+            ("my plan.md", 1, "my-plan.md"),
+            ("-plan.md", 1, "plan-plan.md"),
             ("# Rename the client!", 1, "Rename-the-client-plan.md"),
             ("a.rs", 2, "a-rs-2-plan.md"),
             ("", 1, "plan-plan.md"),
