@@ -6,7 +6,7 @@ use std::sync::{
     atomic::{AtomicUsize, Ordering},
 };
 
-use serde_json::{Value, json};
+use serde_json::json;
 use tokio_util::sync::CancellationToken;
 use xd_agent::{
     Agent, AgentError, Event, Message, Model, ModelError, Reply, Request, ScriptedModel, Stop,
@@ -684,9 +684,8 @@ async fn g12_a_failed_turn_rejects_the_directive_in_flight() {
 #[tokio::test]
 async fn g7_a_run_without_end_ends_at_the_turn_limit() {
     let bench = Bench::quick(&[("a.txt", "one\n")]);
-    let model = |_: Request| async {
-        Ok::<_, ModelError>(Reply::call("read", Value::from(json!({ "path": "a.txt" }))))
-    };
+    let model =
+        |_: Request| async { Ok::<_, ModelError>(Reply::call("read", json!({ "path": "a.txt" }))) };
     let mut agent = Agent::new(model, Arc::clone(&bench.host)).with_turn_limit(17);
     assert_eq!(agent.prompt("Go.").await.unwrap(), Stop::TurnLimit);
     assert_paired(agent.messages());
