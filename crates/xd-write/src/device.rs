@@ -1,16 +1,16 @@
 //! A write to a device: a confirm, a proposal, or a mounted tool's run.
 
-use std::sync::Arc;
+use std::{panic::AssertUnwindSafe, sync::Arc};
 
+use futures_util::FutureExt as _;
 use serde_json::{Value, json};
 use xd_protocol::{Confirm, Device, DeviceName, notice, split_selector};
 use xd_resolve::{ToolResult, device_result};
 
 use crate::{
     DeviceBody, Host, Tool, ToolContext,
-    arguments::{drop_habitual_i, mismatch},
-    host::outcome,
-    propose, registry,
+    host::{aborted, outcome},
+    propose,
 };
 
 /// Carries a write of `body` to `device` out.
@@ -51,55 +51,63 @@ async fn confirm_with(
     device_result(confirm.verdict.device(), json!({ "reason": reason.trim() }), result)
 }
 
+/// Runs a mounted tool. Whatever comes of it, a panic and an abort included, the result carries the
+/// device's metadata (`CONTRACT R6`).
 async fn run(
     host: &Host,
     context: &Arc<ToolContext>,
     name: DeviceName<'_>,
     body: &Value,
 ) -> ToolResult {
-    match prepare(host, name, body) {
-        Ok((tool, arguments)) => {
-            let call = tool.call(Arc::clone(context), arguments.clone()).await;
-            device_result(name.as_str(), arguments, outcome(name.as_str(), call))
-        }
-        Err(answer) => answer,
-    }
+    let (tool, arguments) = match prepare(host, name, body) {
+        Ok(prepared) => prepared,
+        Err(answer) => return answer,
+    };
+    // The call is made within the guarded future: a tool may panic before it answers one.
+    let call = async { tool.call(Arc::clone(context), arguments.clone()).await };
+    let result = tokio::select! {
+        // What is already done is an answer, also where the cancellation came with it.
+        biased;
+        result = AssertUnwindSafe(call).catch_unwind() => match result {
+            Ok(call) => outcome(name.as_str(), call),
+            Err(_) => ToolResult::error(format!(
+                "The device xd://{name} failed: it panicked. Nothing else was affected."
+            )),
+        },
+        () = context.cancel().cancelled() => aborted(),
+    };
+    device_result(name.as_str(), arguments, result)
 }
 
 /// The tool behind `name` with arguments that fit its schema, or the answer where nothing is to
-/// run: its documents, or what is wrong.
+/// run: its documents, or what is wrong (`CONTRACT R3`).
 pub(crate) fn prepare(
     host: &Host,
     name: DeviceName<'_>,
     body: &Value,
 ) -> Result<(Arc<dyn Tool>, Value), ToolResult> {
-    let tool = {
+    let mount = {
         let registry = host.registry();
-        match registry.get(name.as_str()) {
-            Some(tool) => Arc::clone(tool),
+        match registry.mounted(name.as_str()) {
+            Some(mount) => mount.clone(),
             None => return Err(unknown(&registry, name)),
         }
     };
-    let docs = || registry::docs(tool.as_ref(), host.session().prompts());
-    let schema = &tool.definition().input_schema;
-    let mut arguments = match DeviceBody::decode(body) {
-        Ok(DeviceBody::Docs) => return Err(ToolResult::text(docs())),
-        Ok(DeviceBody::Arguments(arguments)) => arguments,
-        Err(fault) => {
-            return Err(ToolResult::error(format!(
-                "xd://{name} was not run: {fault}. Write a JSON object with its arguments, or read \
-                 xd://{name} for its documents. Example: {}",
-                registry::example(schema)
-            )));
-        }
-    };
-    drop_habitual_i(&mut arguments, schema);
-    let arguments = Value::Object(arguments);
-    match mismatch(&arguments, schema) {
-        Some(mismatch) => {
-            Err(ToolResult::error(format!("xd://{name} was not run: {mismatch}.\n\n{}", docs())))
-        }
-        None => Ok((tool, arguments)),
+    let docs = || mount.docs(host.session().prompts());
+    match DeviceBody::decode(body) {
+        Ok(DeviceBody::Docs) => Err(ToolResult::text(docs())),
+        Ok(DeviceBody::Arguments(arguments)) => match mount.fitting(arguments) {
+            Ok(arguments) => Ok((Arc::clone(&mount.tool), arguments)),
+            Err(mismatch) => Err(ToolResult::error(format!(
+                "xd://{name} was not run: {mismatch}.\n\n{}",
+                docs()
+            ))),
+        },
+        Err(fault) => Err(ToolResult::error(format!(
+            "xd://{name} was not run: {fault}. Write a JSON object with its arguments, or read \
+             xd://{name} for its documents. {}",
+            mount.example()
+        ))),
     }
 }
 

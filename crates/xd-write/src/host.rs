@@ -16,11 +16,13 @@ use xd_protocol::{
 use xd_resolve::{
     ActionState, Batch, CallOrder, PlanMode, StagedAction, Tier, ToolCall, ToolResult,
 };
-use xd_session::{PlanReviewer, Session};
+use xd_session::{Finalizer, PlanReviewer, Session};
 
 use crate::{
-    Approval, ApprovalRequest, CallScope, Concurrency, DraftStore, MemoryDrafts, MountError,
-    Policy, Registry, Rule, Tool, ToolContext, ToolDefinition, ToolFailure, Workspace, device,
+    Approval, ApprovalRequest, CallScope, Concurrency, DeviceEntry, DraftStore, HiddenResolveTool,
+    MemoryDrafts, MountError, Policy, Registry, Rule, Tool, ToolContext, ToolDefinition,
+    ToolFailure, Workspace, device,
+    hidden_resolve::confirm_in,
     nearest::nearest,
     plan_mode::{self, Subject},
     read, tier,
@@ -35,7 +37,20 @@ pub struct Host {
     registry: RwLock<Registry>,
     policy: Policy,
     drafts: Arc<dyn DraftStore>,
+    write_scope: WriteScope,
     built_in: [ToolDefinition; 2],
+}
+
+/// What the tool `write` of a host may write to. It is set once: nothing that a running session
+/// does widens it (case 56).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum WriteScope {
+    /// Files of the workspace, drafts and devices.
+    #[default]
+    Files,
+    /// Devices and drafts: `write` is there to run tools and to finalize, and no file is written by
+    /// it. A staged action still changes the files that it names, once it is confirmed.
+    DevicesOnly,
 }
 
 /// Assembles a [`Host`].
@@ -85,14 +100,53 @@ impl HostBuilder {
         self
     }
 
+    /// Sets what `write` may write to.
+    #[must_use]
+    pub fn writes(mut self, scope: WriteScope) -> Self {
+        self.0.write_scope = scope;
+        self.0.built_in[1] = write::definition(scope);
+        self
+    }
+
     /// The host. What its rules deny is from now on applied by no route of the session.
+    ///
+    /// # Panics
+    /// Where [`try_build`](Self::try_build) answers an error: for tools whose names the program
+    /// itself has chosen that is a mistake in the program.
     #[must_use]
     pub fn build(self) -> Host {
-        let rules = self.0.policy.rules();
-        if !rules.denies_nothing() {
-            self.0.session.add_guard(Arc::new(rules.clone()));
+        self.try_build().unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    /// The same for tools whose names come from elsewhere. Over a session with the earlier form the
+    /// host gets the hidden `resolve` tool, if it was not added already (`CONTRACT D15`).
+    ///
+    /// # Errors
+    /// A tool is called `read` or `write`, two tools have one name, or a tool has the name of a
+    /// device (`CONTRACT R1`).
+    pub fn try_build(mut self) -> Result<Host, MountError> {
+        let host = &mut self.0;
+        let finalizer = host.session.finalizer();
+        if finalizer == Finalizer::HiddenTool && host.tool(finalizer.tool_name()).is_none() {
+            host.tools.insert(0, Arc::new(HiddenResolveTool::new(Arc::clone(&host.session))));
         }
-        self.0
+        let mut names: Vec<String> = Vec::with_capacity(host.tools.len());
+        for name in host.tools.iter().map(|tool| &tool.definition().name) {
+            if [READ_TOOL, WRITE_TOOL].contains(&name.as_str()) {
+                let origin = "a tool of the host".to_owned();
+                return Err(MountError::BuiltIn { name: name.clone(), origin });
+            }
+            if names.contains(name) {
+                return Err(MountError::TwoTools { name: name.clone() });
+            }
+            names.push(name.clone());
+        }
+        host.registry.get_mut().unwrap_or_else(PoisonError::into_inner).set_tools(names)?;
+        let rules = host.policy.rules();
+        if !rules.denies_nothing() {
+            host.session.add_guard(Arc::new(rules.clone()));
+        }
+        Ok(self.0)
     }
 }
 
@@ -107,7 +161,8 @@ impl Host {
             registry: RwLock::new(Registry::new()),
             policy: Policy::default(),
             drafts: Arc::new(MemoryDrafts::new()),
-            built_in: [read::definition(), write::definition()],
+            write_scope: WriteScope::default(),
+            built_in: [read::definition(), write::definition(WriteScope::default())],
         })
     }
 
@@ -149,6 +204,18 @@ impl Host {
     /// Whatever `change` answers.
     pub fn with_registry<R>(&self, change: impl FnOnce(&mut Registry) -> R) -> R {
         change(&mut self.registry.write().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Every mounted device as data (case 44).
+    #[must_use]
+    pub fn inventory(&self) -> Vec<DeviceEntry> {
+        self.registry().inventory()
+    }
+
+    /// What `write` may write to.
+    #[must_use]
+    pub fn write_scope(&self) -> WriteScope {
+        self.write_scope
     }
 
     /// How far a call reaches (`CONTRACT W6`).
@@ -261,8 +328,8 @@ impl Host {
                     }
                     WriteTarget::Device(Device::Propose, _) => self.may_propose(),
                     WriteTarget::Device(Device::Resolve(_) | Device::Reject(_), _)
-                    | WriteTarget::Draft(..)
-                    | WriteTarget::File(..) => Ok(()),
+                    | WriteTarget::Draft(..) => Ok(()),
+                    WriteTarget::File(path, _) => write::may_write_files(self, path),
                 }),
                 name if self.tool(name).is_some() => Ok(()),
                 name => Err(self.unknown_tool(name)),
@@ -344,7 +411,7 @@ impl Host {
 
     /// The action that `call` would apply, `head` being what a bare confirm means in its batch.
     fn would_apply(&self, call: &ToolCall, head: Option<StageNumber>) -> Option<Arc<StagedAction>> {
-        let Confirm { verdict, selection } = xd_resolve::confirm_of_call(call)?;
+        let Confirm { verdict, selection } = confirm_in(&self.session, call)?;
         let number = match (verdict, selection) {
             (Verdict::Discard, _) => return None,
             (Verdict::Apply, Selection::Head) => head?,
@@ -356,11 +423,10 @@ impl Host {
     /// The result of a call that nobody waits for any more. An apply or discard that had begun goes
     /// on, and the result says so (`CONTRACT D12`).
     fn aborted(&self, call: &ToolCall, head: Option<StageNumber>) -> ToolResult {
-        let number =
-            xd_resolve::confirm_of_call(call).and_then(|confirm| match confirm.selection {
-                Selection::Head => head,
-                Selection::Numbered(number) => Some(number),
-            });
+        let number = confirm_in(&self.session, call).and_then(|confirm| match confirm.selection {
+            Selection::Head => head,
+            Selection::Numbered(number) => Some(number),
+        });
         let state = number.and_then(|n| Some((n, self.session.actions().get(n)?.1)));
         match state {
             Some((n, ActionState::Taken(_) | ActionState::Applied | ActionState::Discarded)) => {

@@ -1,13 +1,18 @@
 //! The name that was probably meant.
 
-/// The candidate fewest edits away from `name`, if that is few for its length.
+/// The candidate fewest edits away from `name`, if that is few for its length. The last part of a
+/// name with dots counts as well: models leave out the server's name.
 pub(crate) fn nearest<'a>(
     name: &str,
     candidates: impl Iterator<Item = &'a str>,
 ) -> Option<&'a str> {
     let most = (name.chars().count() / 3).max(1);
     candidates
-        .map(|candidate| (edits(name, candidate), candidate))
+        .map(|candidate| {
+            let part = candidate.rsplit('.').next().filter(|part| part.len() < candidate.len());
+            let by_part = part.map_or(usize::MAX, |part| edits(name, part).saturating_add(1));
+            (edits(name, candidate).min(by_part), candidate)
+        })
         .filter(|&(edits, _)| edits <= most)
         .min()
         .map(|(_, candidate)| candidate)
@@ -41,5 +46,6 @@ mod tests {
         assert_eq!(nearest("grp", names()), Some("grep"));
         assert_eq!(nearest("database", names()), None);
         assert_eq!(nearest("x", std::iter::empty()), None);
+        assert_eq!(nearest("log", ["git.log", "git.show"].into_iter()), Some("git.log"));
     }
 }

@@ -9,7 +9,6 @@ use xd_resolve::{ActionState, ToolResult};
 use crate::{
     Host, ToolDefinition, listing, local,
     page::{Lines, page},
-    registry,
 };
 
 /// How `read` is offered to a model.
@@ -99,8 +98,8 @@ fn selected(
             }
             Device::Tool(name) => {
                 let registry = host.registry();
-                match registry.get(name.as_str()) {
-                    Some(tool) => registry::docs(tool.as_ref(), host.session().prompts()),
+                match registry.docs(name.as_str(), host.session().prompts()) {
+                    Some(docs) => docs,
                     None => return Err(registry.unknown(name).joined()),
                 }
             }

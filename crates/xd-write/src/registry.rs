@@ -1,68 +1,124 @@
 //! Tools mounted as devices (`CONTRACT R1–R5`).
 
-use std::sync::Arc;
+mod docs;
+mod fault;
+mod inventory;
+mod section;
 
-use serde_json::Value;
-use xd_prompts::{DeviceDocs, DeviceLine, DeviceSection, Prompts};
-use xd_protocol::{DeviceName, NameFault, is_reserved};
+use std::{collections::HashMap, fmt, sync::Arc};
+
+use serde_json::{Map, Value};
+use xd_prompts::Prompts;
+use xd_protocol::{DeviceName, READ_TOOL, RESERVED, WRITE_TOOL, is_reserved};
 use xd_resolve::ToolResult;
 
-use crate::{
-    Tool,
-    inert::{inert_json, inert_lines},
-    nearest::nearest,
-    one_line::one_line,
-};
+use crate::{ArgumentCheck, ArgumentSchema, Tool, nearest::nearest, one_line::one_line};
 
-/// Why a tool was not mounted. Nothing is mounted in its place.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum MountError {
-    /// Its name cannot be a device's.
-    #[error("cannot mount {name:?} as a device: {fault}")]
-    Name {
-        /// The name.
-        name: String,
-        /// What is wrong with it.
-        fault: NameFault,
-    },
-    /// Its name is reserved (`CONTRACT U5`).
-    #[error("cannot mount {name:?} as a device: resolve, reject and propose are reserved")]
-    Reserved {
-        /// The name.
-        name: String,
-    },
-    /// Another device has its name (`CONTRACT R1`).
-    #[error("cannot mount {name:?} from {second} as a device: {first} already mounted that name")]
-    Collision {
-        /// The name.
-        name: String,
-        /// Where the mounted one comes from.
-        first: String,
-        /// Where the refused one comes from.
-        second: String,
-    },
-}
+pub use fault::{MountError, RefreshError};
+pub use inventory::{DeviceEntry, DeviceSource};
 
 /// A mounted tool.
 #[derive(Clone)]
-struct Mount {
-    tool: Arc<dyn Tool>,
+pub(crate) struct Mount {
+    pub(crate) tool: Arc<dyn Tool>,
     origin: String,
+    check: Arc<dyn ArgumentCheck>,
+    /// Whether the schema says something of a property `i`.
+    declares_i: bool,
 }
 
 impl Mount {
-    fn name(&self) -> &str {
+    /// Checks what concerns the tool alone: its name and its schema.
+    fn new(tool: Arc<dyn Tool>, origin: String) -> Result<Self, MountError> {
+        let definition = tool.definition();
+        let name = &definition.name;
+        if is_reserved(name) {
+            return Err(MountError::Reserved { name: name.clone() });
+        }
+        if [READ_TOOL, WRITE_TOOL].contains(&name.as_str()) {
+            return Err(MountError::BuiltIn { name: name.clone(), origin });
+        }
+        if let Err(fault) = DeviceName::new(name) {
+            return Err(MountError::Name { name: name.clone(), fault });
+        }
+        let schema = &definition.input_schema;
+        let (check, declares_i): (Arc<dyn ArgumentCheck>, bool) = match tool.argument_check() {
+            Some(check) => (check, schema.pointer("/properties/i").is_some()),
+            None => {
+                let compiled = ArgumentSchema::compile(schema).map_err(|fault| {
+                    MountError::Schema { name: name.clone(), origin: origin.clone(), fault }
+                })?;
+                let declares_i = compiled.declares("i");
+                (Arc::new(compiled), declares_i)
+            }
+        };
+        Ok(Self { tool, origin, check, declares_i })
+    }
+
+    pub(crate) fn name(&self) -> &str {
         &self.tool.definition().name
+    }
+
+    /// The arguments as the tool gets them, or what of them does not fit (`CONTRACT R3`).
+    pub(crate) fn fitting(&self, mut arguments: Map<String, Value>) -> Result<Value, String> {
+        // Models add it out of habit, to say what they are about.
+        if !self.declares_i {
+            arguments.shift_remove("i");
+        }
+        let arguments = Value::Object(arguments);
+        let mismatches = self.check.check(&arguments);
+        if mismatches.is_empty() {
+            return Ok(arguments);
+        }
+        let told: Vec<String> = mismatches.iter().map(ToString::to_string).collect();
+        Err(told.join("; "))
+    }
+
+    /// A body that would be accepted, for an error; a hint where none is known.
+    pub(crate) fn example(&self) -> String {
+        match docs::example(self) {
+            Some(example) => format!("Example: {example}"),
+            None => format!("Read xd://{} for what it takes.", self.name()),
+        }
+    }
+
+    /// Its documents (`CONTRACT W5`).
+    pub(crate) fn docs(&self, prompts: &Prompts) -> String {
+        docs::docs(self, prompts)
     }
 }
 
-/// The mounted devices: built-in ones in mount order, then the dynamic ones.
+/// What went wrong with the devices of one origin.
+#[derive(Debug, Clone)]
+struct Trouble {
+    origin: String,
+    message: String,
+    /// Whether it never started; otherwise what it had mounted before is still there.
+    at_start: bool,
+}
+
+impl fmt::Display for Trouble {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let message = one_line(&self.message, LISTED_BYTES);
+        let origin = one_line(&self.origin, LISTED_BYTES);
+        if self.at_start {
+            write!(f, "the device registry failed to start: {message} (from {origin})")
+        } else {
+            write!(f, "the devices of {origin} could not be refreshed: {message}")
+        }
+    }
+}
+
+/// The mounted devices: built-in ones in mount order, then the dynamic ones in their given order
+/// (`CONTRACT R2`).
 #[derive(Clone, Default)]
 pub struct Registry {
     built_in: Vec<Mount>,
     dynamic: Vec<Mount>,
-    failure: Option<String>,
+    /// Names of the host's tools, which no device may take: a call of a bare name reaches one of
+    /// them (`CONTRACT U11`).
+    tools: Vec<String>,
+    troubles: Vec<Trouble>,
 }
 
 impl Registry {
@@ -77,37 +133,69 @@ impl Registry {
     /// # Errors
     /// [`MountError`].
     pub fn mount(&mut self, tool: Arc<dyn Tool>, origin: &str) -> Result<(), MountError> {
-        let mount = Mount { tool, origin: origin.to_owned() };
-        check(&mount, self.mounts())?;
+        let mount = Mount::new(tool, origin.to_owned())?;
+        let first = self.origin_of(mount.name());
+        if let Some(first) = first {
+            return Err(collision(&mount, first));
+        }
         self.built_in.push(mount);
         Ok(())
     }
 
-    /// Replaces all dynamic devices in one step.
+    /// Replaces all dynamic devices in one step, whatever their origin.
     ///
     /// # Errors
     /// [`MountError`]; the old ones stay (`CONTRACT R2`).
     pub fn refresh(&mut self, tools: Vec<(Arc<dyn Tool>, String)>) -> Result<(), MountError> {
-        let mut dynamic: Vec<Mount> = Vec::with_capacity(tools.len());
-        for (tool, origin) in tools {
-            let mount = Mount { tool, origin };
-            check(&mount, self.built_in.iter().chain(&dynamic))?;
-            dynamic.push(mount);
-        }
-        self.dynamic = dynamic;
-        self.failure = None;
+        let dynamic: Result<_, _> =
+            tools.into_iter().map(|(tool, origin)| Mount::new(tool, origin)).collect();
+        self.replace(dynamic?)?;
+        self.troubles.clear();
         Ok(())
     }
 
-    /// Notes that the registry could not start, so that an unknown name is not blamed for it.
-    pub fn set_failure(&mut self, message: impl Into<String>) {
-        self.failure = Some(message.into());
+    /// Replaces the dynamic devices of one origin in one step, in their place among the others; a
+    /// new origin comes last. `listed` is what the origin answered when it was asked for its
+    /// devices.
+    ///
+    /// # Errors
+    /// [`RefreshError`]; the old ones stay, and errors for unknown names mention it until a refresh
+    /// succeeds (`CONTRACT R2`, case 58).
+    pub fn refresh_origin<E: fmt::Display>(
+        &mut self,
+        origin: &str,
+        listed: Result<Vec<Arc<dyn Tool>>, E>,
+    ) -> Result<(), RefreshError> {
+        let refreshed = match listed {
+            Ok(tools) => self.replace_origin(origin, tools).map_err(RefreshError::Mount),
+            Err(error) => Err(RefreshError::Unavailable {
+                origin: origin.to_owned(),
+                message: error.to_string(),
+            }),
+        };
+        self.troubles.retain(|trouble| trouble.origin != origin);
+        if let Err(error) = &refreshed {
+            let message = match error {
+                RefreshError::Mount(error) => error.to_string(),
+                RefreshError::Unavailable { message, .. } => message.clone(),
+            };
+            self.troubles.push(Trouble { origin: origin.to_owned(), message, at_start: false });
+        }
+        refreshed
+    }
+
+    /// Notes that what `origin` was to mount could not start, so that an unknown name is not blamed
+    /// for it (`CONTRACT R4`, case 46).
+    pub fn set_failure(&mut self, origin: impl Into<String>, message: impl Into<String>) {
+        let (origin, message) = (origin.into(), message.into());
+        self.troubles.retain(|trouble| trouble.origin != origin);
+        self.troubles.push(Trouble { origin, message, at_start: true });
     }
 
     /// The tool mounted as `name`.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&Arc<dyn Tool>> {
-        self.mounts().find(|mount| mount.name() == name).map(|mount| &mount.tool)
+        self.mounted(name).map(|mount| &mount.tool)
     }
 
     /// All mounted names, in listing order.
@@ -127,15 +215,19 @@ impl Registry {
         self.len() == 0
     }
 
+    /// The documents of the device `name`: what it does, its schema, an example (`CONTRACT W5`).
+    #[must_use]
+    pub fn docs(&self, name: &str, prompts: &Prompts) -> Option<String> {
+        self.mounted(name).map(|mount| mount.docs(prompts))
+    }
+
     /// The list that `read xd://` answers: one line a device (`CONTRACT W5`).
     #[must_use]
     pub fn listing(&self) -> String {
         let mut out = String::new();
-        if let Some(failure) = &self.failure {
-            out.push_str(&format!(
-                "The device registry failed to start: {}\n",
-                one_line(failure, LISTED_BYTES)
-            ));
+        for trouble in &self.troubles {
+            out.push_str(&capital(&trouble.to_string()));
+            out.push('\n');
         }
         match self.len() {
             0 => out.push_str("No devices are mounted.\n"),
@@ -150,18 +242,18 @@ impl Registry {
     }
 
     /// The error for a name that is not mounted: it says so, lists what is and offers the nearest
-    /// (`CONTRACT R4`).
+    /// (`CONTRACT R4`). Where something failed to start, that is the error.
     #[must_use]
     pub fn unknown(&self, name: DeviceName<'_>) -> ToolResult {
         let name = name.as_str();
-        if let Some(failure) = &self.failure {
-            return ToolResult::error(format!(
-                "xd://{name} cannot be reached: the device registry failed to start: {}",
-                one_line(failure, LISTED_BYTES)
-            ));
-        }
-        let reserved = ["resolve", "reject", "propose"];
-        let offer = match nearest(name, self.names().chain(reserved)) {
+        let failed: Vec<String> =
+            self.troubles.iter().filter(|t| t.at_start).map(ToString::to_string).collect();
+        let begin = if failed.is_empty() {
+            format!("Unknown device 'xd://{name}'.")
+        } else {
+            format!("xd://{name} cannot be reached: {}.", failed.join("; "))
+        };
+        let offer = match nearest(name, self.names().chain(RESERVED)) {
             Some(near) => format!(" Did you mean 'xd://{near}'?"),
             None => String::new(),
         };
@@ -175,44 +267,80 @@ impl Registry {
                 format!("Mounted: {}{more}.", names.join(", "))
             }
         };
-        ToolResult::error(format!("Unknown device 'xd://{name}'.{offer} {mounted}"))
+        let mut text = format!("{begin}{offer} {mounted}");
+        for trouble in self.troubles.iter().filter(|trouble| !trouble.at_start) {
+            text.push_str(&format!(" {}.", capital(&trouble.to_string())));
+        }
+        ToolResult::error(text)
     }
 
     /// The prompt section (`CONTRACT R5`): one line a device sorted by name, documents inlined
-    /// while the budgets last.
+    /// while the budgets last, 48,000 characters at the most in all.
     #[must_use]
     pub fn prompt_section(&self, prompts: &Prompts) -> String {
-        let mut mounts: Vec<&Mount> = self.mounts().collect();
-        mounts.sort_by(|a, b| a.name().cmp(b.name()));
-        let mut left = SECTION_CHARS;
-        let mut listed_only = 0;
-        let devices = mounts
-            .iter()
-            .map(|mount| {
-                let definition = mount.tool.definition();
-                let summary = one_line(definition.summary(), SUMMARY_BYTES);
-                left =
-                    left.saturating_sub(mount.name().len() + summary.chars().count() + LINE_CHARS);
-                let doc = docs(mount.tool.as_ref(), prompts);
-                let chars = doc.chars().count();
-                let fits = chars <= DOC_CHARS && chars <= left;
-                if fits {
-                    left -= chars;
-                } else {
-                    listed_only += 1;
-                }
-                DeviceLine { name: mount.name().to_owned(), summary, doc: fits.then_some(doc) }
-            })
-            .collect();
-        let section = DeviceSection { devices, listed_only, total: self.len() as u64 };
-        prompts.render(&section).unwrap_or_else(|error| {
-            tracing::warn!(%error, "the device section's template failed");
-            self.listing()
-        })
+        section::section(self, prompts)
+    }
+
+    /// Every mounted device with all that a host program wants to know of it, in listing order
+    /// (case 44).
+    #[must_use]
+    pub fn inventory(&self) -> Vec<DeviceEntry> {
+        let built_in = self.built_in.iter().map(|mount| (mount, DeviceSource::BuiltIn));
+        let dynamic = self.dynamic.iter().map(|mount| (mount, DeviceSource::Dynamic));
+        built_in.chain(dynamic).map(|(mount, source)| inventory::entry(mount, source)).collect()
+    }
+
+    /// Gives the names of the host's tools to the tools alone.
+    pub(crate) fn set_tools(&mut self, tools: Vec<String>) -> Result<(), MountError> {
+        if let Some(mount) = self.mounts().find(|mount| tools.iter().any(|t| t == mount.name())) {
+            return Err(collision(mount, A_TOOL));
+        }
+        self.tools = tools;
+        Ok(())
+    }
+
+    pub(crate) fn mounted(&self, name: &str) -> Option<&Mount> {
+        self.mounts().find(|mount| mount.name() == name)
     }
 
     fn mounts(&self) -> impl Iterator<Item = &Mount> {
         self.built_in.iter().chain(&self.dynamic)
+    }
+
+    /// Who has `name`.
+    fn origin_of(&self, name: &str) -> Option<&str> {
+        match self.mounted(name) {
+            Some(mount) => Some(&mount.origin),
+            None => self.tools.iter().any(|tool| tool == name).then_some(A_TOOL),
+        }
+    }
+
+    fn replace_origin(
+        &mut self,
+        origin: &str,
+        tools: Vec<Arc<dyn Tool>>,
+    ) -> Result<(), MountError> {
+        let fresh: Result<Vec<Mount>, MountError> =
+            tools.into_iter().map(|tool| Mount::new(tool, origin.to_owned())).collect();
+        let of_origin = |mount: &Mount| mount.origin == origin;
+        let at = self.dynamic.iter().position(of_origin).unwrap_or(self.dynamic.len());
+        let mut dynamic: Vec<Mount> =
+            self.dynamic.iter().filter(|mount| !of_origin(mount)).cloned().collect();
+        let at = at.min(dynamic.len());
+        dynamic.splice(at..at, fresh?);
+        self.replace(dynamic)
+    }
+
+    fn replace(&mut self, dynamic: Vec<Mount>) -> Result<(), MountError> {
+        let mut taken: HashMap<&str, &str> =
+            self.tools.iter().map(|tool| (tool.as_str(), A_TOOL)).collect();
+        for mount in self.built_in.iter().chain(&dynamic) {
+            if let Some(first) = taken.insert(mount.name(), &mount.origin) {
+                return Err(collision(mount, first));
+            }
+        }
+        self.dynamic = dynamic;
+        Ok(())
     }
 }
 
@@ -220,82 +348,24 @@ impl Registry {
 const NAMED: usize = 24;
 /// How long a summary may be in a listing, in bytes.
 const LISTED_BYTES: usize = 200;
-/// How long a foreign summary may be in the prompt, in bytes (`CONTRACT R5`).
-const SUMMARY_BYTES: usize = 200;
-/// How long all inlined documents may be together, in characters.
-const SECTION_CHARS: usize = 48_000;
-/// How long one inlined document may be, in characters.
-const DOC_CHARS: usize = 10_000;
-/// What a line of the section has beside name and summary, in characters.
-const LINE_CHARS: usize = 16;
+/// What has the name of a tool of the host.
+const A_TOOL: &str = "a tool of the host";
 
-/// The documents of a device: what it does, its schema, an example (`CONTRACT W5`).
-#[must_use]
-pub(crate) fn docs(tool: &dyn Tool, prompts: &Prompts) -> String {
-    let definition = tool.definition();
-    let schema = serde_json::to_string_pretty(&definition.input_schema).unwrap_or_default();
-    let (schema, description) = (inert_json(&schema), inert_lines(&definition.description));
-    let context = DeviceDocs {
-        name: definition.name.clone(),
-        description: description.clone(),
-        schema: schema.clone(),
-        example: Some(inert_json(&example(&definition.input_schema).to_string())),
-    };
-    prompts.render(&context).unwrap_or_else(|error| {
-        tracing::warn!(%error, "the device documents' template failed");
-        format!("xd://{}\n\n{}\n\n{schema}\n", definition.name, description)
-    })
-}
-
-/// A small object that has each required property of `schema`.
-pub(crate) fn example(schema: &Value) -> Value {
-    let required = schema.get("required").and_then(Value::as_array).into_iter().flatten();
-    let property = |name: &Value| {
-        let name = name.as_str()?;
-        let value =
-            sample(schema.get("properties").and_then(|p| p.get(name)).unwrap_or(&Value::Null));
-        Some((name.to_owned(), value))
-    };
-    Value::Object(required.filter_map(property).collect())
-}
-
-fn sample(schema: &Value) -> Value {
-    if let Some(first) = schema.get("enum").and_then(Value::as_array).and_then(|e| e.first()) {
-        return first.clone();
-    }
-    if let Some(value) = schema.get("default").or_else(|| schema.get("const")) {
-        return value.clone();
-    }
-    match schema.get("type").and_then(Value::as_str) {
-        Some("string") => "…".into(),
-        Some("integer" | "number") => 1.into(),
-        Some("boolean") => true.into(),
-        Some("array") => Value::Array(vec![sample(schema.get("items").unwrap_or(&Value::Null))]),
-        Some("object") => example(schema),
-        Some(_) | None => Value::Null,
+fn collision(second: &Mount, first: &str) -> MountError {
+    MountError::Collision {
+        name: second.name().to_owned(),
+        first: first.to_owned(),
+        second: second.origin.clone(),
     }
 }
 
-fn check<'a>(mount: &Mount, mut others: impl Iterator<Item = &'a Mount>) -> Result<(), MountError> {
-    let name = mount.name();
-    if is_reserved(name) {
-        return Err(MountError::Reserved { name: name.to_owned() });
-    }
-    if let Err(fault) = DeviceName::new(name) {
-        return Err(MountError::Name { name: name.to_owned(), fault });
-    }
-    match others.find(|other| other.name() == name) {
-        Some(first) => Err(MountError::Collision {
-            name: name.to_owned(),
-            first: first.origin.clone(),
-            second: mount.origin.clone(),
-        }),
-        None => Ok(()),
-    }
+fn capital(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()
 }
 
-impl std::fmt::Debug for Registry {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl fmt::Debug for Registry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_list().entries(self.names()).finish()
     }
 }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use xd_resolve::{BoxFuture, Tier, ToolResult};
 
-use crate::ToolContext;
+use crate::{ArgumentCheck, ToolContext};
 
 /// How a tool is offered to a model.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -53,6 +53,19 @@ pub trait Tool: Send + Sync {
     /// How far a call with these arguments reaches; none where it cannot say, which counts as the
     /// farthest (`CONTRACT W6`).
     fn tier(&self, arguments: &Value) -> Option<Tier>;
+
+    /// The tier that all its calls have, for inventories; none where it depends on the arguments or
+    /// nobody said. Approval asks [`tier`](Self::tier).
+    fn declared_tier(&self) -> Option<Tier> {
+        None
+    }
+
+    /// What checks its arguments where it is mounted as a device; none for the check that is built
+    /// in ([`ArgumentSchema`](crate::ArgumentSchema)). It takes the place of that one: a schema
+    /// with keywords that the built-in check refuses is then mounted all the same.
+    fn argument_check(&self) -> Option<Arc<dyn ArgumentCheck>> {
+        None
+    }
 
     /// Whether it may run beside others. A tool that only stages is shared.
     fn concurrency(&self) -> Concurrency {
@@ -141,6 +154,10 @@ where
     }
 
     fn tier(&self, _: &Value) -> Option<Tier> {
+        Some(self.tier)
+    }
+
+    fn declared_tier(&self) -> Option<Tier> {
         Some(self.tier)
     }
 

@@ -7,20 +7,33 @@ use xd_changeset::WriteOptions;
 use xd_protocol::{Address, Device, Selector, Target, classify, is_selector_list, split_selector};
 use xd_resolve::ToolResult;
 
-use crate::{Host, ToolContext, ToolDefinition, device, local};
+use crate::{Host, ToolContext, ToolDefinition, WriteScope, device, local};
 
 /// How `write` is offered to a model.
-pub(crate) fn definition() -> ToolDefinition {
+pub(crate) fn definition(scope: WriteScope) -> ToolDefinition {
+    let (summary, path, content) = match scope {
+        WriteScope::Files => (
+            "Creates or replaces a file, or writes to an xd:// device.",
+            "A path in the workspace, or an xd:// address.",
+            "The whole content of the file, or what the device is to get.",
+        ),
+        WriteScope::DevicesOnly => (
+            "Writes to an xd:// device; it writes no files.",
+            "An xd:// address.",
+            "What the device is to get.",
+        ),
+    };
     ToolDefinition::new(
         "write",
-        "Creates or replaces a file, or writes to an xd:// device.\n\
-         A staged preview is finalized here: write a one-sentence plain-text reason to \
-         xd://resolve to apply it, to xd://reject to discard it.",
+        format!(
+            "{summary}\nA staged preview is finalized here: write a one-sentence plain-text reason \
+             to xd://resolve to apply it, to xd://reject to discard it."
+        ),
         json!({
             "type": "object",
             "properties": {
-                "path": { "type": "string", "description": "A path in the workspace, or an xd:// address." },
-                "content": { "type": "string", "description": "The whole content of the file, or what the device is to get." }
+                "path": { "type": "string", "description": path },
+                "content": { "type": "string", "description": content }
             },
             "required": ["path", "content"],
             "additionalProperties": false
@@ -89,7 +102,22 @@ fn text_of(content: &Value) -> Result<&str, ToolResult> {
     }
 }
 
+/// Refuses a file where `write` is granted for devices only (case 56).
+pub(crate) fn may_write_files(host: &Host, path: &str) -> Result<(), ToolResult> {
+    match host.write_scope() {
+        WriteScope::Files => Ok(()),
+        WriteScope::DevicesOnly => Err(ToolResult::error(format!(
+            "Not written: in this session `write` reaches xd:// devices only, and '{}' is a file. \
+             Read xd:// for the devices.",
+            xd_protocol::Visible(path)
+        ))),
+    }
+}
+
 fn file(host: &Host, path: &str, content: &str) -> ToolResult {
+    if let Err(refusal) = may_write_files(host, path) {
+        return refusal;
+    }
     let root = host.workspace().root();
     let relative = match root.relative(path) {
         Ok(relative) => relative,

@@ -170,7 +170,7 @@ fn r4_case_046_a_registry_that_failed_to_start_says_so() {
     let mut registry = Registry::new();
     let name = DeviceName::new("grep").unwrap();
     let unknown = registry.unknown(name).joined();
-    registry.set_failure("no config:\n\u{1b}[2Jline 3");
+    registry.set_failure("server s", "no config:\n\u{1b}[2Jline 3");
     let failed = registry.unknown(name).joined();
     assert_ne!(failed, unknown);
     assert!(failed.contains("the device registry failed to start: no config:"), "{failed}");

@@ -1,0 +1,107 @@
+//! The hidden `resolve` tool: the earlier form of confirming (`CONTRACT D15`).
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use xd_protocol::{Confirm, Selection, Verdict, notice};
+use xd_resolve::{BoxFuture, HiddenResolve, Tier, ToolCall, ToolResult};
+use xd_session::{Finalizer, Session};
+
+use crate::{Tool, ToolContext, ToolDefinition, ToolFailure};
+
+/// The tool `resolve {action: "apply" | "discard", reason}`, for hosts that offer it instead of the
+/// devices. It decides on the head of the same stack, by the session's one way to confirm: the
+/// guards, the gate and the record know no difference, and neither do producers.
+///
+/// A [`Host`](crate::Host) over a session with [`Finalizer::HiddenTool`] has it by itself.
+///
+/// Its results are those of the devices with two exceptions: their details are not wrapped, and
+/// without anything pending both actions fail with one sentence.
+#[derive(Debug)]
+pub struct HiddenResolveTool {
+    session: Arc<Session>,
+    definition: ToolDefinition,
+}
+
+impl HiddenResolveTool {
+    /// The tool for `session`.
+    #[must_use]
+    pub fn new(session: Arc<Session>) -> Self {
+        Self { session, definition: definition() }
+    }
+}
+
+fn definition() -> ToolDefinition {
+    ToolDefinition::new(
+        Finalizer::HiddenTool.tool_name(),
+        "Finalizes the most recent staged preview.\n\
+         Call it only while a preview is pending: with the action \"apply\" to apply the change, \
+         with \"discard\" to drop it.",
+        json!({
+            "type": "object",
+            "properties": {
+                "action": { "type": "string", "enum": ["apply", "discard"] },
+                "reason": { "type": "string", "description": "Why, in one sentence; it is kept in the log." }
+            },
+            "required": ["action", "reason"],
+            "additionalProperties": false
+        }),
+    )
+}
+
+impl Tool for HiddenResolveTool {
+    fn definition(&self) -> &ToolDefinition {
+        &self.definition
+    }
+
+    /// That of the action which it would apply (`CONTRACT W6`).
+    fn tier(&self, arguments: &Value) -> Option<Tier> {
+        let verdict = HiddenResolve::decode(arguments).ok()?.verdict;
+        Some(match verdict {
+            Verdict::Apply => {
+                self.session.actions().head().map_or(Tier::Read, |action| action.tier())
+            }
+            Verdict::Discard => Tier::Read,
+        })
+    }
+
+    fn call(
+        &self,
+        context: Arc<ToolContext>,
+        arguments: Value,
+    ) -> BoxFuture<'_, Result<ToolResult, ToolFailure>> {
+        Box::pin(async move {
+            let HiddenResolve { verdict, reason } = HiddenResolve::decode(&arguments)?;
+            let confirm = Confirm { verdict, selection: Selection::Head };
+            let decider = context.scope.decider;
+            let result = self.session.confirm(&context.batch, confirm, &reason, decider).await;
+            Ok(if is_nothing_pending(&result) {
+                ToolResult::error(notice::NOTHING_TO_RESOLVE)
+            } else {
+                result
+            })
+        })
+    }
+}
+
+/// Whether a confirm found nothing: its text is the protocol's own, and no tool is named as the one
+/// that had staged.
+fn is_nothing_pending(result: &ToolResult) -> bool {
+    let [text] = result.content.as_slice() else { return false };
+    let words = [notice::NOTHING_TO_APPLY, notice::NOTHING_TO_REJECT];
+    let source = result.details.as_ref().and_then(|details| details.get("source_tool_name"));
+    words.iter().any(|words| text.starts_with(words)) && source.is_none()
+}
+
+/// The confirm that `call` is in `session`, in whichever form its host offers.
+pub(crate) fn confirm_in(session: &Session, call: &ToolCall) -> Option<Confirm> {
+    match (session.finalizer(), xd_resolve::confirm_of_call(call)) {
+        (_, Some(confirm)) => Some(confirm),
+        (Finalizer::Write, None) => None,
+        (finalizer @ Finalizer::HiddenTool, None) => {
+            let named = call.name == finalizer.tool_name();
+            let decoded = named.then(|| HiddenResolve::decode(&call.arguments).ok()).flatten()?;
+            Some(Confirm { verdict: decoded.verdict, selection: Selection::Head })
+        }
+    }
+}
