@@ -2,7 +2,9 @@
 
 use xd_protocol::{Confirm, Selection, Verdict};
 use xd_resolve::ActionState;
-use xd_session::{Boundary, DirectiveOptions, RejectReason, Session, ToolChoice};
+use xd_session::{
+    Boundary, DirectiveOptions, Judgement, RejectReason, Session, ToolChoice, TurnEnd,
+};
 
 use crate::scene::{Heard, confirm, confirm_as, detour, heard, look, n, stage, stage_many, turn};
 
@@ -40,6 +42,17 @@ fn e1_what_voids_and_what_keeps() {
         assert_eq!(session.actions().get(number).unwrap().1, ActionState::Pending);
         assert!(turn(&session, &[]).0.requirement.is_some());
     }
+}
+
+#[test]
+fn e1_a_boundary_between_plan_and_judgement_frees_the_turn() {
+    // Invariant S1
+    let session = Session::new();
+    stage(&session);
+    assert!(session.next_turn(&crate::scene::request()).requirement.is_some());
+    session.boundary(Boundary::New);
+    let judgement = session.judge(TurnEnd::Complete, &[detour()], crate::scene::tier);
+    assert_eq!(judgement, Judgement::Free);
 }
 
 #[test]
