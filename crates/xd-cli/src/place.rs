@@ -17,6 +17,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 pub(crate) struct Place {
     pub(crate) workspace: Workspace,
     pub(crate) session: Arc<Session>,
+    state: StateFolder,
     _lock: StateLock,
 }
 
@@ -29,12 +30,12 @@ impl Place {
         let recorder: Arc<dyn Recorder> = Arc::new(state.clone());
         let session = Session::with_store(|store| store.with_recorder(recorder));
         state.restore(&workspace, session.actions(), Some(&lock)).map_err(state_failure)?;
-        Ok(Self { workspace, session: Arc::new(session), _lock: lock })
+        Ok(Self { workspace, session: Arc::new(session), state, _lock: lock })
     }
 
     /// The tools and devices of a shell.
     pub(crate) fn host(&self) -> Host {
-        host(&self.workspace, &self.session)
+        host(&self.workspace, &self.session, Some(&self.state))
     }
 }
 
@@ -64,12 +65,17 @@ impl View {
 
     /// The tools and devices of a shell.
     pub(crate) fn host(&self) -> Host {
-        host(&self.workspace, &self.session)
+        host(&self.workspace, &self.session, self.state.as_ref())
     }
 }
 
-fn host(workspace: &Workspace, session: &Arc<Session>) -> Host {
+/// Without a state folder there are no drafts yet, and none is written: a view only looks.
+fn host(workspace: &Workspace, session: &Arc<Session>, state: Option<&StateFolder>) -> Host {
     let builder = Host::builder(Arc::clone(session), workspace.clone()).policy(Policy::default());
+    let builder = match state {
+        Some(state) => builder.drafts(Arc::new(state.drafts())),
+        None => builder,
+    };
     builder
         .device(xd_ast_edit::AstEditTool::default())
         .unwrap_or_else(|error| panic!("{error}"))

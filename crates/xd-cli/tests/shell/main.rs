@@ -2,6 +2,7 @@
 
 mod address;
 mod decide;
+mod drafts;
 mod edit;
 mod place;
 mod words;
