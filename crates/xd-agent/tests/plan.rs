@@ -1,5 +1,7 @@
 //! P1, P4, case 93: plan mode through the whole loop, with a scripted model.
 
+#![allow(clippy::unwrap_used, reason = "a test's own steps may fail as loudly as the test")]
+
 use std::{fs, sync::Arc};
 
 use serde_json::json;

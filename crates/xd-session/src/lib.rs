@@ -47,6 +47,7 @@
 //! requirement, [`ToolChoiceQueue`] for hard directives, [`Forcing`] for what providers allow,
 //! [`PlanState`] for plan mode, [`Refusals`] for a model that repeats what is forbidden.
 
+mod boundary;
 mod capability;
 mod directive;
 mod gate;
@@ -56,6 +57,7 @@ mod queue;
 mod refusals;
 mod session;
 
+pub use boundary::Boundary;
 pub use capability::{Forcing, Thinking};
 pub use directive::{Directive, Finalizer, Reminder, SoftRequirement};
 pub use gate::{Budget, CallKind, Gate, Judgement, Opening, TurnEnd};
@@ -68,4 +70,4 @@ pub use queue::{
     ToolChoice, ToolChoiceQueue,
 };
 pub use refusals::{RefusalLimits, Refusals, Repeat};
-pub use session::{Boundary, Session, TurnPlan, TurnRequest};
+pub use session::{Session, TurnPlan, TurnRequest};

@@ -1,5 +1,7 @@
 //! Plan mode as a state machine, searched exhaustively and driven with the shared state.
 
+#![allow(clippy::unwrap_used, reason = "a test's own steps may fail as loudly as the test")]
+
 use std::sync::{
     Arc, Mutex,
     atomic::{AtomicUsize, Ordering},
@@ -177,7 +179,8 @@ fn p3_leaving_restores_what_entering_changed_once_whichever_way() {
         })
         .unwrap()
     };
-    let ways: [(&str, fn(&PlanState)); 5] = [
+    type Way = (&'static str, fn(&PlanState));
+    let ways: [Way; 5] = [
         ("left", |plan| assert_eq!(plan.leave(), PlanStep::Done)),
         ("left twice", |plan| {
             plan.leave();

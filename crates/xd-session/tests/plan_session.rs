@@ -1,6 +1,8 @@
 //! Plan mode within a session: what the model is told, what the gate asks, what boundaries do, and
 //! how often it may repeat what is forbidden.
 
+#![allow(clippy::unwrap_used, reason = "a test's own steps may fail as loudly as the test")]
+
 use std::sync::Arc;
 
 use proptest::prelude::*;
@@ -128,7 +130,7 @@ fn w7_case_095_added_guards_hold_on_every_route_behind_plan_mode() {
     let session = session();
     session.add_guard(Arc::new(No("other")));
     session.add_guard(Arc::new(No("bad")));
-    let stage = |tool: &str| {
+    let stage = |tool: &'static str| {
         session.actions().stage(request(Tier::Write).source_tool(tool)).unwrap().number()
     };
     let (bad, good) = (stage("bad"), stage("good"));

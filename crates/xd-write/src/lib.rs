@@ -65,6 +65,7 @@ mod naming;
 mod nearest;
 mod one_line;
 mod page;
+mod permit;
 mod plan_mode;
 mod propose;
 mod read;

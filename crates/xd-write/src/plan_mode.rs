@@ -7,7 +7,9 @@ use xd_resolve::{
 };
 
 use crate::{
-    Host, Rule, local,
+    Host, Rule,
+    hidden_resolve::confirm_in,
+    local,
     write::{self, WriteTarget},
 };
 
@@ -26,8 +28,10 @@ enum Kind {
     File { path: String, text: String },
     /// It writes a draft.
     Draft,
-    /// It decides on a staged action.
+    /// It decides on a staged action, as a device's write.
     Confirm,
+    /// It decides on a staged action, through the hidden tool (`CONTRACT D15`).
+    HiddenConfirm,
     /// It submits a plan.
     Propose,
     /// It runs a tool or a device.
@@ -53,7 +57,11 @@ impl Subject {
                 // It leads nowhere; what it says is its answer.
                 Err(_) => Self { name: WRITE_TOOL.to_owned(), kind: Kind::Run },
             },
-            name => Self { name: name.to_owned(), kind: Kind::Run },
+            name => {
+                let is_confirm = confirm_in(host.session(), call).is_some();
+                let kind = if is_confirm { Kind::HiddenConfirm } else { Kind::Run };
+                Self { name: name.to_owned(), kind }
+            }
         }
     }
 
@@ -70,7 +78,22 @@ impl Subject {
     pub(crate) fn is_planning(&self) -> bool {
         match self.kind {
             Kind::Draft | Kind::Propose => true,
-            Kind::Look | Kind::File { .. } | Kind::Confirm | Kind::Run => false,
+            Kind::Look | Kind::File { .. } | Kind::Confirm | Kind::HiddenConfirm | Kind::Run => {
+                false
+            }
+        }
+    }
+
+    /// The file that it writes.
+    pub(crate) fn file(&self) -> Option<&str> {
+        match &self.kind {
+            Kind::File { path, .. } => Some(path),
+            Kind::Look
+            | Kind::Draft
+            | Kind::Confirm
+            | Kind::HiddenConfirm
+            | Kind::Propose
+            | Kind::Run => None,
         }
     }
 }
@@ -95,16 +118,12 @@ pub(crate) fn hold_back(
             local::kept(host, file_name(path), text),
             notice::PLAN_MODE_HINT
         ))),
-        Kind::Confirm => match action.filter(|action| is_pending(host, action)) {
-            // The store's guard would say the same; asked here nobody is bothered before.
-            Some(action) => {
-                host.session().plan().check(action, Verdict::Apply, decider).map_err(|refusal| {
-                    let reason = call.str_argument("content").unwrap_or_default().trim();
-                    device_result(&subject.name, json!({ "reason": reason }), refusal)
-                })
-            }
-            None => Ok(()),
-        },
+        // The store's guard would say the same; asked here nobody is bothered before.
+        Kind::Confirm => may_apply(host, action, decider).map_err(|refusal| {
+            let reason = call.str_argument("content").unwrap_or_default().trim();
+            device_result(&subject.name, json!({ "reason": reason }), refusal)
+        }),
+        Kind::HiddenConfirm => may_apply(host, action, decider),
         Kind::Run => {
             let free = host.tier(call) == Tier::Read
                 || only_stages(host, call, &subject.name)
@@ -142,9 +161,20 @@ fn only_stages(host: &Host, call: &ToolCall, name: &str) -> bool {
     }
 }
 
-fn is_pending(host: &Host, action: &StagedAction) -> bool {
-    let state = host.session().actions().get(action.number()).map(|(_, state)| state);
-    state == Some(ActionState::Pending)
+/// What the store's guard would say of an apply; one that is decided already says so itself.
+fn may_apply(
+    host: &Host,
+    action: Option<&StagedAction>,
+    decider: Decider,
+) -> Result<(), ToolResult> {
+    let state =
+        |action: &StagedAction| host.session().actions().get(action.number()).map(|it| it.1);
+    match action {
+        Some(action) if state(action) == Some(ActionState::Pending) => {
+            host.session().plan().check(action, Verdict::Apply, decider)
+        }
+        Some(_) | None => Ok(()),
+    }
 }
 
 fn file_name(path: &str) -> &str {

@@ -312,3 +312,23 @@ fn w7_reading_and_documents_go_on_in_plan_mode() {
         assert!(!scene.write("xd://probe", body).is_error, "{body:?}");
     }
 }
+
+// CONTRACT W7, D15
+#[test]
+fn w7_d15_the_hidden_tool_applies_nothing_in_plan_mode_and_may_discard() {
+    let session = Session::new().with_finalizer(xd_session::Finalizer::HiddenTool);
+    let scene = Scene::over(session, |builder| builder.tool(staging("stager")));
+    scene.enter();
+    scene.call("stager", json!({}));
+    let resolve =
+        |action: &str| scene.call("resolve", json!({ "action": action, "reason": "Because." }));
+    let before = scene.picture();
+    let refused = resolve("apply").joined();
+    assert!(refused.starts_with("Not applied: plan mode is on"), "{refused}");
+    assert!(refused.contains("Staged action @1 stays pending."), "{refused}");
+    assert_eq!(scene.picture(), before);
+    assert!(!resolve("discard").is_error);
+    scene.call("stager", json!({}));
+    scene.host.session().plan().leave();
+    assert_eq!(resolve("apply").content, ["Applied."]);
+}

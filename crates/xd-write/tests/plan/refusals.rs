@@ -110,3 +110,18 @@ fn case_093_alternating_between_forbidden_calls_is_bounded_and_allowed_ones_coun
     }
     assert_eq!(session.refusals_spent(), Some(12));
 }
+
+// CONTRACT P4; cases 56, 93
+#[test]
+fn p4_cases_056_093_a_session_without_file_writes_keeps_plans_and_counts_refusals_alike() {
+    let scene = Scene::with(|builder| builder.writes(xd_write::WriteScope::DevicesOnly));
+    scene.enter();
+    assert!(scene.write("PLAN.md", "# Plan").joined().contains("kept as local://PLAN-plan.md"));
+    scene.host.session().plan().leave();
+    scene.host.session().begin_prompt();
+    for n in 1..=3 {
+        let text = scene.write("a.txt", "x").joined();
+        assert!(text.contains("reaches xd:// devices only"), "{text}");
+        assert_eq!(text.contains("stop repeating it. Do something else"), n == 3, "{text}");
+    }
+}

@@ -64,13 +64,20 @@ impl Scene {
     }
 
     pub(crate) fn with(configure: impl FnOnce(HostBuilder) -> HostBuilder) -> Self {
+        Self::over(Session::new(), configure)
+    }
+
+    pub(crate) fn over(
+        session: Session,
+        configure: impl FnOnce(HostBuilder) -> HostBuilder,
+    ) -> Self {
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join("a.txt"), "as it was\n").unwrap();
         let workspace = Workspace::open(folder.path()).unwrap();
         let script = Arc::new(Script::default());
         let drafts = MemoryDrafts::new();
         let reviewer: Arc<dyn PlanReviewer> = Arc::<Script>::clone(&script);
-        let builder = Host::builder(Arc::new(Session::new()), workspace)
+        let builder = Host::builder(Arc::new(session), workspace)
             .drafts(Arc::new(drafts.clone()))
             .reviewer(reviewer);
         Self { folder, host: Arc::new(configure(builder).build()), script, drafts }
