@@ -1,6 +1,6 @@
 //! What a producer stages, and what it becomes.
 
-use std::{error::Error, fmt, future::Future, pin::Pin, sync::Arc};
+use std::{borrow::Cow, error::Error, fmt, future::Future, pin::Pin, sync::Arc};
 
 use serde_json::Value;
 use xd_changeset::ChangeSet;
@@ -58,8 +58,8 @@ impl<E: Into<Box<dyn Error + Send + Sync>>> From<E> for ApplyError {
 
 /// What a producer hands in: everything of a staged action but its number.
 pub struct StageRequest {
-    pub(crate) label: String,
-    pub(crate) source_tool_name: String,
+    pub(crate) label: Cow<'static, str>,
+    pub(crate) source_tool_name: Cow<'static, str>,
     pub(crate) details: Option<Value>,
     pub(crate) change_set: Option<Arc<ChangeSet>>,
     pub(crate) preview: Option<PreviewSource>,
@@ -69,7 +69,7 @@ pub struct StageRequest {
 
 impl StageRequest {
     /// An action called `label` (`AST Edit: 2 replacements in 1 file`) that `apply` carries out.
-    pub fn new<F, Fut>(label: impl Into<String>, apply: F) -> Self
+    pub fn new<F, Fut>(label: impl Into<Cow<'static, str>>, apply: F) -> Self
     where
         F: Fn(Arc<str>) -> Fut + Send + Sync + 'static,
         Fut: Future<Output = Result<ToolResult, ApplyError>> + Send + 'static,
@@ -78,7 +78,11 @@ impl StageRequest {
     }
 
     /// An action whose apply and reject are closures both.
-    pub fn with_reject<F, Fut, G, GFut>(label: impl Into<String>, apply: F, reject: G) -> Self
+    pub fn with_reject<F, Fut, G, GFut>(
+        label: impl Into<Cow<'static, str>>,
+        apply: F,
+        reject: G,
+    ) -> Self
     where
         F: Fn(Arc<str>) -> Fut + Send + Sync + 'static,
         Fut: Future<Output = Result<ToolResult, ApplyError>> + Send + 'static,
@@ -89,10 +93,10 @@ impl StageRequest {
     }
 
     /// An action with an effect of the producer's own type.
-    pub fn with_effect(label: impl Into<String>, effect: Arc<dyn Effect>) -> Self {
+    pub fn with_effect(label: impl Into<Cow<'static, str>>, effect: Arc<dyn Effect>) -> Self {
         Self {
             label: label.into(),
-            source_tool_name: "custom_tool".to_owned(),
+            source_tool_name: Cow::Borrowed("custom_tool"),
             details: None,
             change_set: None,
             preview: None,
@@ -103,7 +107,7 @@ impl StageRequest {
 
     /// Names the tool that stages; `custom_tool` where this is not called.
     #[must_use]
-    pub fn source_tool(mut self, name: impl Into<String>) -> Self {
+    pub fn source_tool(mut self, name: impl Into<Cow<'static, str>>) -> Self {
         self.source_tool_name = name.into();
         self
     }
@@ -149,7 +153,6 @@ impl StageRequest {
 
     pub(crate) fn into_action(self, number: StageNumber) -> StagedAction {
         StagedAction {
-            id: format!("pending-action:{}:{number}", self.source_tool_name),
             number,
             label: self.label,
             source_tool_name: self.source_tool_name,
@@ -175,9 +178,8 @@ impl fmt::Debug for StageRequest {
 /// A proposed change with its preview, waiting to be resolved or already decided.
 pub struct StagedAction {
     number: StageNumber,
-    id: String,
-    label: String,
-    source_tool_name: String,
+    label: Cow<'static, str>,
+    source_tool_name: Cow<'static, str>,
     details: Option<Value>,
     change_set: Option<Arc<ChangeSet>>,
     preview: Option<PreviewSource>,
@@ -194,8 +196,8 @@ impl StagedAction {
 
     /// Its id: `pending-action:<source_tool_name>:<number>`.
     #[must_use]
-    pub fn id(&self) -> &str {
-        &self.id
+    pub fn id(&self) -> String {
+        format!("pending-action:{}:{}", self.source_tool_name, self.number)
     }
 
     /// What it is called: `AST Edit: 2 replacements in 1 file`.
@@ -235,7 +237,7 @@ impl StagedAction {
         match (&self.preview, &self.change_set) {
             (Some(source), _) => (source.0)(),
             (None, Some(change_set)) => change_set.unified(CONTEXT_LINES),
-            (None, None) => self.label.clone(),
+            (None, None) => self.label.clone().into_owned(),
         }
     }
 
@@ -247,7 +249,7 @@ impl StagedAction {
 impl fmt::Debug for StagedAction {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("StagedAction")
-            .field("id", &self.id)
+            .field("id", &self.id())
             .field("label", &self.label)
             .finish_non_exhaustive()
     }

@@ -27,6 +27,12 @@ impl Batch {
         Self { head, pending, next, bare_confirm_seen: AtomicBool::new(false) }
     }
 
+    /// The action that bare confirms of this batch mean, if there was one.
+    #[must_use]
+    pub fn head(&self) -> Option<StageNumber> {
+        self.head
+    }
+
     /// The action that `confirm` means in this batch.
     ///
     /// # Errors

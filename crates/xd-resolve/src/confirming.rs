@@ -82,7 +82,7 @@ struct Decision {
 /// A taken action with its effect under way.
 struct Running {
     // Dropped first: the action may be pending again only when nothing of its effect is left.
-    effect: BoxFuture<'static, Answer>,
+    effect: Effecting,
     taken: Taken,
 }
 
@@ -153,30 +153,39 @@ impl fmt::Debug for Confirming {
 
 type Answer = Result<Option<ToolResult>, ApplyError>;
 
+/// The producer's future, of either verdict. Kept apart rather than wrapped into one future: a
+/// decision then costs one allocation less.
+enum Effecting {
+    Apply(BoxFuture<'static, Result<ToolResult, ApplyError>>),
+    Discard(BoxFuture<'static, Answer>),
+    /// The call itself panicked, before there was a future.
+    Failed(Option<ApplyError>),
+}
+
 impl Running {
     fn start(taken: Taken) -> Self {
-        let effect = Arc::clone(taken.action.effect());
-        let Decision { verdict, ref reason, .. } = taken.decision;
-        let reason = Arc::clone(reason);
-        // Called inside the future, so that a panic of the call itself is caught like any other.
-        let effect: BoxFuture<'static, Answer> = Box::pin(async move {
-            match verdict {
-                Verdict::Apply => effect.apply(reason).await.map(Some),
-                Verdict::Discard => effect.reject(reason).await,
+        let effect = taken.action.effect();
+        let reason = Arc::clone(&taken.decision.reason);
+        let started = match taken.decision.verdict {
+            Verdict::Apply => {
+                catch_unwind(AssertUnwindSafe(|| Effecting::Apply(effect.apply(reason))))
             }
-        });
-        Self { taken, effect }
+            Verdict::Discard => {
+                catch_unwind(AssertUnwindSafe(|| Effecting::Discard(effect.reject(reason))))
+            }
+        };
+        let effect = started.unwrap_or_else(|panic| Effecting::Failed(Some(panicked(&*panic))));
+        Self { effect, taken }
     }
 
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Answer> {
         let effect = &mut self.effect;
-        match catch_unwind(AssertUnwindSafe(|| effect.as_mut().poll(cx))) {
-            Ok(poll) => poll,
-            Err(panic) => {
-                let text = panic_text(&*panic);
-                Poll::Ready(Err(format!("the producer panicked: {text}").into()))
-            }
-        }
+        let polled = catch_unwind(AssertUnwindSafe(|| match effect {
+            Effecting::Apply(effect) => effect.as_mut().poll(cx).map(|answer| answer.map(Some)),
+            Effecting::Discard(effect) => effect.as_mut().poll(cx),
+            Effecting::Failed(error) => error.take().map_or(Poll::Pending, |e| Poll::Ready(Err(e))),
+        }));
+        polled.unwrap_or_else(|panic| Poll::Ready(Err(panicked(&*panic))))
     }
 }
 
@@ -239,7 +248,8 @@ impl Drop for Taken {
     }
 }
 
-fn panic_text(panic: &(dyn Any + Send)) -> &str {
+fn panicked(panic: &(dyn Any + Send)) -> ApplyError {
     let text = panic.downcast_ref::<&str>().copied();
-    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message")
+    let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+    format!("the producer panicked: {}", text.unwrap_or("no message")).into()
 }

@@ -40,6 +40,8 @@ pub enum StageError {
     NoStore,
     /// `write` is not among the active tools, so nobody could finalize (`CONTRACT G10`).
     CannotFinalize,
+    /// The change set changes nothing (`CONTRACT S6`).
+    NothingToStage,
     /// It could not be written down.
     NotRecorded(RecordError),
 }
@@ -52,6 +54,7 @@ impl fmt::Display for StageError {
                 "Nothing was staged: the `write` tool is not active, so the preview could never \
                  be resolved. Activate `write` and try again.",
             ),
+            Self::NothingToStage => f.write_str("Nothing was staged: no file would change."),
             Self::NotRecorded(error) => write!(f, "Nothing was staged: {error}."),
         }
     }
@@ -61,7 +64,7 @@ impl Error for StageError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         match self {
             Self::NotRecorded(error) => Some(error),
-            Self::NoStore | Self::CannotFinalize => None,
+            Self::NoStore | Self::CannotFinalize | Self::NothingToStage => None,
         }
     }
 }

@@ -150,8 +150,12 @@ impl ActionStore {
     /// [`queue_resolve_handler`](crate::queue_resolve_handler), which ends here.
     ///
     /// # Errors
-    /// [`StageError::NotRecorded`]; the number is used up.
+    /// [`StageError::NothingToStage`] for an empty change set; [`StageError::NotRecorded`], and
+    /// the number is used up.
     pub fn stage(self: &Arc<Self>, request: StageRequest) -> Result<Staged, StageError> {
+        if request.change_set.as_ref().is_some_and(|set| set.is_empty()) {
+            return Err(StageError::NothingToStage);
+        }
         let mut stack = self.stack();
         let action = Arc::new(request.into_action(stack.next_number()));
         let recorded = self.recorder.staged(&action);

@@ -82,7 +82,7 @@ impl SoftRequirement {
         finalizer: Finalizer,
         prompts: &Prompts,
     ) -> Self {
-        let (id, number) = (head.id().to_owned(), head.number());
+        let (id, number) = (head.id(), head.number());
         let reminder = Reminder::new(head, actions, finalizer, prompts);
         Self { id, number, finalizer, reminder }
     }

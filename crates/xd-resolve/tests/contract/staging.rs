@@ -22,7 +22,7 @@ use crate::{
 };
 
 fn request(label: &str) -> StageRequest {
-    StageRequest::new(label, |_| async { Ok(ToolResult::text("done")) })
+    StageRequest::new(label.to_owned(), |_| async { Ok(ToolResult::text("done")) })
 }
 
 #[test]
@@ -360,4 +360,15 @@ fn s3_stack_operations_do_not_walk_the_decided() {
         assert_eq!(stack.head(), Some(kept));
     }
     assert_eq!(stack.pending().count(), 1);
+}
+
+#[test]
+fn s6_a_change_set_that_changes_nothing_is_not_staged() {
+    let store = Arc::new(ActionStore::new());
+    let empty = xd_changeset::ChangeSet::new(Vec::new()).unwrap();
+    let error = store.stage(request("Nothing").change_set(Arc::new(empty))).unwrap_err();
+    assert!(matches!(error, StageError::NothingToStage));
+    assert!(!store.has_pending());
+    // No number was used up.
+    assert_eq!(store.stage(request("Something")).unwrap().number().get(), 1);
 }
