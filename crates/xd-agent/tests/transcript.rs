@@ -1,4 +1,5 @@
 //! The transcript: kept line by line, resumed from any prefix.
+#![allow(clippy::unwrap_used, reason = "a set-up that fails ends the test")]
 
 use std::{fs, path::Path, sync::Arc};
 

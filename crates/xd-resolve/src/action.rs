@@ -58,7 +58,7 @@ impl<E: Into<Box<dyn Error + Send + Sync>>> From<E> for ApplyError {
 
 /// What a producer hands in: everything of a staged action but its number.
 pub struct StageRequest {
-    pub(crate) label: Cow<'static, str>,
+    pub(crate) label: String,
     pub(crate) source_tool_name: Cow<'static, str>,
     pub(crate) details: Option<Value>,
     pub(crate) change_set: Option<Arc<ChangeSet>>,
@@ -69,7 +69,7 @@ pub struct StageRequest {
 
 impl StageRequest {
     /// An action called `label` (`AST Edit: 2 replacements in 1 file`) that `apply` carries out.
-    pub fn new<F, Fut>(label: impl Into<Cow<'static, str>>, apply: F) -> Self
+    pub fn new<F, Fut>(label: impl Into<String>, apply: F) -> Self
     where
         F: Fn(Arc<str>) -> Fut + Send + Sync + 'static,
         Fut: Future<Output = Result<ToolResult, ApplyError>> + Send + 'static,
@@ -78,11 +78,7 @@ impl StageRequest {
     }
 
     /// An action whose apply and reject are closures both.
-    pub fn with_reject<F, Fut, G, GFut>(
-        label: impl Into<Cow<'static, str>>,
-        apply: F,
-        reject: G,
-    ) -> Self
+    pub fn with_reject<F, Fut, G, GFut>(label: impl Into<String>, apply: F, reject: G) -> Self
     where
         F: Fn(Arc<str>) -> Fut + Send + Sync + 'static,
         Fut: Future<Output = Result<ToolResult, ApplyError>> + Send + 'static,
@@ -93,7 +89,7 @@ impl StageRequest {
     }
 
     /// An action with an effect of the producer's own type.
-    pub fn with_effect(label: impl Into<Cow<'static, str>>, effect: Arc<dyn Effect>) -> Self {
+    pub fn with_effect(label: impl Into<String>, effect: Arc<dyn Effect>) -> Self {
         Self {
             label: label.into(),
             source_tool_name: Cow::Borrowed("custom_tool"),
@@ -107,8 +103,8 @@ impl StageRequest {
 
     /// Names the tool that stages; `custom_tool` where this is not called.
     #[must_use]
-    pub fn source_tool(mut self, name: impl Into<Cow<'static, str>>) -> Self {
-        self.source_tool_name = name.into();
+    pub fn source_tool(mut self, name: impl Into<String>) -> Self {
+        self.source_tool_name = Cow::Owned(name.into());
         self
     }
 
@@ -178,7 +174,7 @@ impl fmt::Debug for StageRequest {
 /// A proposed change with its preview, waiting to be resolved or already decided.
 pub struct StagedAction {
     number: StageNumber,
-    label: Cow<'static, str>,
+    label: String,
     source_tool_name: Cow<'static, str>,
     details: Option<Value>,
     change_set: Option<Arc<ChangeSet>>,
@@ -237,7 +233,7 @@ impl StagedAction {
         match (&self.preview, &self.change_set) {
             (Some(source), _) => (source.0)(),
             (None, Some(change_set)) => change_set.unified(CONTEXT_LINES),
-            (None, None) => self.label.clone().into_owned(),
+            (None, None) => self.label.clone(),
         }
     }
 

@@ -1,4 +1,5 @@
 //! The built binary from outside: what it prints, how it exits, what it leaves on the disk.
+#![allow(clippy::unwrap_used, reason = "a set-up that fails ends the test")]
 
 mod address;
 mod decide;

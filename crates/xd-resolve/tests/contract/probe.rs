@@ -88,7 +88,7 @@ impl Probe {
         let counts = Arc::new(Counts::default());
         let script = Mutex::new(script.iter().copied().collect());
         let probe = Self { counts: Arc::clone(&counts), awaits, script };
-        (StageRequest::with_effect(label.to_owned(), Arc::new(probe)).source_tool("probe"), counts)
+        (StageRequest::with_effect(label, Arc::new(probe)).source_tool("probe"), counts)
     }
 
     fn next(&self, reason: &str) -> Run {

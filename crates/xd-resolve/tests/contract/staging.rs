@@ -22,7 +22,7 @@ use crate::{
 };
 
 fn request(label: &str) -> StageRequest {
-    StageRequest::new(label.to_owned(), |_| async { Ok(ToolResult::text("done")) })
+    StageRequest::new(label, |_| async { Ok(ToolResult::text("done")) })
 }
 
 #[test]
