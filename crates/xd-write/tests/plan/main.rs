@@ -5,5 +5,6 @@
 mod drafts;
 mod policy;
 mod proposals;
+mod random;
 mod refusals;
 mod scene;
