@@ -46,6 +46,10 @@ impl Tool for AstEditTool {
         Some(Tier::Write)
     }
 
+    fn declared_tier(&self) -> Option<Tier> {
+        Some(Tier::Write)
+    }
+
     /// It only stages, so calls of one batch may search side by side.
     fn concurrency(&self) -> Concurrency {
         Concurrency::Shared

@@ -64,6 +64,8 @@ pub(crate) enum Command {
     Reject(DecisionArguments),
     /// Print every decision made in this workspace.
     Log,
+    /// List what is mounted under xd://; with --json, all that is known of each device.
+    Devices,
     /// Read an xd:// address: the protocol's own form, for an agent with a shell.
     Read {
         /// xd://, xd://<tool>, xd://resolve@<n>.

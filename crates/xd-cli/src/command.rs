@@ -2,6 +2,7 @@
 
 mod address;
 mod decide;
+mod devices;
 mod edit;
 mod log;
 mod look;
@@ -28,6 +29,7 @@ pub(crate) fn run(arguments: &Arguments, screen: &mut Screen) -> Result<Status, 
         Command::Resolve(decision) => decide::run(directory, Verdict::Apply, decision, screen),
         Command::Reject(decision) => decide::run(directory, Verdict::Discard, decision, screen),
         Command::Log => log::run(directory, screen),
+        Command::Devices => devices::run(directory, screen),
         Command::Read { address } => address::read(directory, address, screen),
         Command::Write { address, text } => address::write(directory, address, text, screen),
     }

@@ -21,11 +21,13 @@ pub(crate) fn run(directory: &Path, screen: &mut Screen) -> Result<Status, Failu
         return Ok(Status::Done);
     }
     let rows: Vec<[&str; 3]> = devices.iter().map(cells).collect();
-    let widths = [0, 1, 2].map(|i| rows.iter().map(|row| row[i].chars().count()).max().unwrap_or(0));
+    let widths =
+        [0, 1, 2].map(|i| rows.iter().map(|row| row[i].chars().count()).max().unwrap_or(0));
     for (device, row) in devices.iter().zip(&rows) {
-        let mut line = Line::of(&format!("{:<1$}  ", row[0], widths[0]), Role::Title);
-        let rest = format!("{:<1$}  {:<3$}  ", row[1], widths[1], row[2], widths[2]);
-        line.add(&rest, Role::Muted);
+        let cell = |i: usize| format!("{:<width$}  ", row[i], width = widths[i]);
+        let mut line = Line::of(&cell(0), Role::Title);
+        line.add(&cell(1), Role::Muted);
+        line.add(&cell(2), Role::Muted);
         line.add(&device.summary, Role::Text);
         screen.lines(&[line]);
     }

@@ -3,6 +3,7 @@
 
 mod address;
 mod decide;
+mod devices;
 mod drafts;
 mod edit;
 mod place;
