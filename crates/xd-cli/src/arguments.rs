@@ -68,12 +68,12 @@ pub(crate) enum Command {
     Devices,
     /// Read an xd:// address: the protocol's own form, for an agent with a shell.
     Read {
-        /// xd://, xd://<tool>, xd://resolve@<n>.
+        /// xd://, xd://TOOL, xd://resolve@N.
         address: String,
     },
     /// Write to an xd:// address: the protocol's own form, for an agent with a shell.
     Write {
-        /// xd://resolve, xd://reject, xd://resolve@<n>, xd://<tool>.
+        /// xd://resolve, xd://reject, xd://resolve@N, xd://TOOL.
         address: String,
         /// The reason, or the tool's JSON arguments; - reads standard input.
         #[arg(allow_hyphen_values = true)]

@@ -82,6 +82,8 @@ pub(crate) struct Finished {
 /// Shared behind an [`Arc`] by producers, the dispatcher and the gate.
 pub struct ActionStore {
     stack: Mutex<Stack<Arc<StagedAction>>>,
+    /// Applies that failed and that nobody has asked about yet. Locked under the stack or alone.
+    failed: Mutex<Vec<StageNumber>>,
     recorder: Arc<dyn Recorder>,
     guard: Arc<dyn Guard>,
     detach: Arc<dyn Detach>,
@@ -99,6 +101,7 @@ impl ActionStore {
     pub fn new() -> Self {
         Self {
             stack: Mutex::new(Stack::new()),
+            failed: Mutex::new(Vec::new()),
             recorder: Arc::new(NoRecord),
             guard: Arc::new(NoGuard),
             detach: Arc::new(ThreadDetach),
@@ -238,6 +241,13 @@ impl ActionStore {
         (stack.pending().take(most).collect(), stack.pending_count())
     }
 
+    /// The actions whose apply has failed since this was last asked, also where nobody waited for it
+    /// any more; a gate is lifted for them (`CONTRACT G8`). Late failures are not among them.
+    #[must_use]
+    pub fn take_failed_applies(&self) -> Vec<StageNumber> {
+        std::mem::take(&mut self.failed())
+    }
+
     /// Takes the head out for a host that deals with it itself; its number answers `withdrawn`.
     #[must_use]
     pub fn withdraw_head(&self) -> Option<Arc<StagedAction>> {
@@ -302,6 +312,13 @@ impl ActionStore {
         let mut stack = self.stack();
         let on_time = stack.finish(action.number(), ending);
         let succeeded = ending != Ending::Kept;
+        if on_time && !succeeded && record.verdict == Some(Verdict::Apply) {
+            let mut failed = self.failed();
+            // Bounded by the number of actions where a host never asks.
+            if !failed.contains(&action.number()) {
+                failed.push(action.number());
+            }
+        }
         let outcome = if on_time { record.outcome } else { Outcome::Late { succeeded } };
         tracing::debug!(number = action.number().get(), ?outcome, "decided");
         let record = DecisionRecord { outcome, ..record };
@@ -325,6 +342,10 @@ impl ActionStore {
         if let Err(error) = self.recorder.decided(action, &record) {
             tracing::warn!(number = number.get(), %error, "a boundary could not be recorded");
         }
+    }
+
+    fn failed(&self) -> MutexGuard<'_, Vec<StageNumber>> {
+        self.failed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     // A panic under the lock can only come from a recorder or a guard; the stack itself is changed

@@ -194,6 +194,12 @@ impl Gate {
         Opening::Armed { head, remind: self.reminded.insert(head), force }
     }
 
+    /// The head that the turn under way was asked to resolve.
+    #[must_use]
+    pub fn asked(&self) -> Option<StageNumber> {
+        self.turn.map(|turn| turn.head)
+    }
+
     /// The turn ended with these calls.
     pub fn judge(&mut self, end: TurnEnd, calls: &[CallKind]) -> Judgement {
         let Some(Turn { head, forced }) = self.turn.take() else {

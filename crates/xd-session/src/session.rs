@@ -1,6 +1,7 @@
 //! One session: what is staged in it, what it asks of its turns, when it ends.
 
 use std::{
+    collections::BTreeSet,
     hash::{DefaultHasher, Hash as _, Hasher as _},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
@@ -8,8 +9,8 @@ use std::{
 use xd_prompts::Prompts;
 use xd_protocol::{Confirm, Reason, Selection, StageNumber};
 use xd_resolve::{
-    ActionStore, Batch, Decider, Guard, PlanMode, StagedAction, StagingSession, Tier, ToolCall,
-    ToolResult, dispatch_result,
+    ActionState, ActionStore, Batch, Decider, Guard, PlanMode, StagedAction, StagingSession, Tier,
+    ToolCall, ToolResult, dispatch_result,
 };
 
 use crate::{
@@ -95,8 +96,14 @@ struct State {
     gate: Gate,
     refusals: Refusals,
     hard_turn: bool,
+    /// A turn was asked for and has not been judged.
+    asked: bool,
+    /// A boundary came since it was.
+    late: bool,
     /// The tools of the last request; none before the first, when nothing speaks against staging.
     tools: Option<Vec<String>>,
+    /// What a person has allowed for the rest of the session, by the name of what it reaches.
+    grants: BTreeSet<String>,
 }
 
 impl Default for Session {
@@ -126,7 +133,10 @@ impl Session {
             gate: Gate::new(),
             refusals: Refusals::default(),
             hard_turn: false,
+            asked: false,
+            late: false,
             tools: None,
+            grants: BTreeSet::new(),
         };
         Self {
             actions: Arc::new(store),
@@ -202,6 +212,8 @@ impl Session {
     /// A prompt of the user began: every head has its whole budget again.
     pub fn begin_prompt(&self) {
         let mut state = self.state();
+        // What failed before the prompt is asked for anew.
+        drop(self.actions.take_failed_applies());
         state.gate.prompt_began();
         state.refusals.prompt_began();
     }
@@ -214,6 +226,7 @@ impl Session {
         if let Some(choice) = state.queue.next_tool_choice() {
             return Directive::Hard(choice);
         }
+        self.lift_failed(&mut state);
         match self.due_head().filter(|head| state.gate.asks_for(head.number())) {
             Some(head) => Directive::Soft(SoftRequirement::new(
                 &head,
@@ -230,6 +243,8 @@ impl Session {
     pub fn next_turn(&self, request: &TurnRequest) -> TurnPlan {
         let mut state = self.state();
         state.tools = Some(request.tools.clone());
+        (state.asked, state.late) = (true, false);
+        self.lift_failed(&mut state);
         let mut plan = TurnPlan {
             tool_choice: request.static_choice.clone(),
             plan_notice: self.plan.untold().map(|untold| PlanNotice::new(untold, &self.prompts)),
@@ -296,6 +311,21 @@ impl Session {
         tier: impl Fn(&ToolCall) -> Tier,
     ) -> Judgement {
         let mut state = self.state();
+        state.asked = false;
+        // An answer to the session before decides nothing in this one (`CONTRACT D13`).
+        let late = std::mem::take(&mut state.late);
+        if late && calls.iter().any(|call| self.finalizer.is_confirm(call)) {
+            return Judgement::Void;
+        }
+        self.lift_failed(&mut state);
+        // A requirement that was met, or lifted, while the provider answered is none any more.
+        if let Some(head) = state.gate.asked() {
+            let pending =
+                self.actions.get(head).is_some_and(|(_, state)| state == ActionState::Pending);
+            if !pending || !state.gate.asks_for(head) {
+                state.gate.open(None);
+            }
+        }
         if state.hard_turn {
             state.hard_turn = false;
             match end {
@@ -349,9 +379,6 @@ impl Session {
             }
         }
         let resolution = self.actions.resolve(batch, confirm, body, decider).await;
-        if let Some(number) = resolution.failed_apply() {
-            self.state().gate.apply_failed(number);
-        }
         dispatch_result(resolution, confirm.verdict, body, self.plan.mode())
     }
 
@@ -377,8 +404,22 @@ impl Session {
         state.refusals.prompt_began();
         state.gate.boundary();
         state.hard_turn = false;
+        state.late |= std::mem::take(&mut state.asked);
+        state.grants.clear();
         drop(state);
         self.actions.void_all(boundary.as_str())
+    }
+
+    /// A person allows what goes by `name` for the rest of this session. A boundary that voids what
+    /// is pending takes the grant back, and no other session has it (case 119).
+    pub fn grant(&self, name: impl Into<String>) {
+        self.state().grants.insert(name.into());
+    }
+
+    /// Whether what goes by `name` was [granted](Self::grant).
+    #[must_use]
+    pub fn is_granted(&self, name: &str) -> bool {
+        self.state().grants.contains(name)
     }
 
     /// Discards everything pending by host's word; hard directives stay (`CONTRACT Q5`).
@@ -420,6 +461,14 @@ impl Session {
     /// the model: it could only discard, and could submit no plan for being asked.
     fn due_head(&self) -> Option<Arc<StagedAction>> {
         self.actions.head().filter(|head| !self.plan.holds_back(head))
+    }
+
+    /// Lifts the gate for what failed to apply, by whichever road and whoever waited
+    /// (`CONTRACT G8`).
+    fn lift_failed(&self, state: &mut State) {
+        for number in self.actions.take_failed_applies() {
+            state.gate.apply_failed(number);
+        }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {

@@ -22,6 +22,8 @@ pub struct ApprovalRequest {
 pub enum Approval {
     /// Go on.
     Granted,
+    /// Go on, and do not ask about the same tool or device again in this session.
+    GrantedForSession,
     /// Do not; these are their words, which the model reads.
     Refused {
         /// What they said; may be empty.

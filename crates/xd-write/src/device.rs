@@ -4,8 +4,10 @@ use std::{panic::AssertUnwindSafe, sync::Arc};
 
 use futures_util::FutureExt as _;
 use serde_json::{Value, json};
-use xd_protocol::{Confirm, Device, DeviceName, notice, split_selector};
-use xd_resolve::{ToolResult, device_result};
+use xd_protocol::{
+    Confirm, Device, DeviceName, Selection, StageNumber, Verdict, notice, split_selector,
+};
+use xd_resolve::{ActionState, StagedAction, ToolResult, device_result};
 
 use crate::{
     DeviceBody, Host, Tool, ToolContext,
@@ -47,8 +49,42 @@ async fn confirm_with(
         }
     };
     let decider = context.scope.decider;
-    let result = host.session().confirm(&context.batch, confirm, reason, decider).await;
+    let mut result = host.session().confirm(&context.batch, confirm, reason, decider).await;
+    let number = match confirm.selection {
+        Selection::Head => context.batch.head(),
+        Selection::Numbered(number) => Some(number),
+    };
+    if let Some(number) = number
+        && confirm.verdict == Verdict::Apply
+        && !result.is_error
+    {
+        result.content.extend(stale_since(host, number));
+    }
     device_result(confirm.verdict.device(), json!({ "reason": reason.trim() }), result)
+}
+
+/// What `applied` made stale of the actions that are still pending, in a sentence each (`CONTRACT
+/// F7`).
+fn stale_since(host: &Host, applied: StageNumber) -> Vec<String> {
+    let actions = host.session().actions();
+    let Some((applied, ActionState::Applied)) = actions.get(applied) else { return Vec::new() };
+    let Some(changed) = applied.change_set() else { return Vec::new() };
+    let stale = |action: &Arc<StagedAction>| {
+        let change_set = action.change_set().filter(|change_set| change_set.touches(changed))?;
+        let shared: Vec<&str> = change_set
+            .paths()
+            .into_iter()
+            .filter(|path| changed.paths().contains(path))
+            .map(|path| path.as_str())
+            .collect();
+        let n = action.number();
+        Some(format!(
+            "Staged action @{n} is stale now: it was previewed before this one changed {}. Discard \
+             it with a reason to xd://reject@{n} and stage it anew.",
+            shared.join(", ")
+        ))
+    };
+    actions.pending().iter().filter_map(stale).collect()
 }
 
 /// Runs a mounted tool. Whatever comes of it, a panic and an abort included, the result carries the

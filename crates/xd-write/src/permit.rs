@@ -49,7 +49,7 @@ impl Host {
         if planning || rules.rule(&subject.name) == Rule::Allowed {
             return Ok(());
         }
-        self.approve(call, action.clone()).await?;
+        self.approve(call, &subject.name, action.clone()).await?;
         // Plan mode may have begun while a person was asked.
         held()
     }
@@ -66,19 +66,28 @@ impl Host {
     }
 
     /// Asks the policy. A confirm shows the action that it would apply: for a bare one the head at
-    /// the batch's begin, whatever was staged since.
+    /// the batch's begin, whatever was staged since. A grant for the session goes by the `name` of
+    /// what the call reaches.
     async fn approve(
         &self,
         call: &ToolCall,
+        name: &str,
         action: Option<Arc<StagedAction>>,
     ) -> Result<(), ToolResult> {
         let tier = match &action {
             Some(action) => action.tier(),
             None => self.tier(call),
         };
+        if self.session().is_granted(name) {
+            return Ok(());
+        }
         let request = ApprovalRequest { call: call.clone(), tier, action };
         match self.policy().decide(request).await {
             Approval::Granted => Ok(()),
+            Approval::GrantedForSession => {
+                self.session().grant(name);
+                Ok(())
+            }
             Approval::Refused { words } => {
                 let because = match words.trim().trim_end_matches('.') {
                     "" => String::new(),

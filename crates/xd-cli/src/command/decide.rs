@@ -3,9 +3,10 @@
 use std::path::Path;
 
 use serde_json::json;
-use xd_protocol::{Confirm, Selection, StageNumber, Verdict};
+use xd_protocol::{Selection, StageNumber, Verdict, WRITE_TOOL};
 use xd_render::Renderers;
-use xd_resolve::{Decider, ToolCall, ToolResult, device_result};
+use xd_resolve::{Decider, ToolCall, ToolResult, resolve_dispatch_details};
+use xd_write::CallScope;
 
 use super::block_on;
 use crate::{
@@ -36,34 +37,39 @@ pub(crate) fn run(
     }
     let place = Place::open(directory)?;
     let nothing = selection == Selection::Head && !place.session.actions().has_pending();
-    let confirm = Confirm { verdict, selection };
-    let batch = place.session.actions().begin_batch();
-    let result = block_on(place.session.confirm(&batch, confirm, &reason, Decider::Person))?;
+    let call = call(verdict, selection, &reason);
+    let scope = CallScope::of(Decider::Person);
+    let results = block_on(place.host().run_batch(std::slice::from_ref(&call), &scope))?;
+    let result = results.into_iter().next().unwrap_or_default();
     let status = match (nothing, result.is_error) {
         (true, _) => Status::Nothing,
         (false, true) => Status::Refused,
         (false, false) => Status::Done,
     };
-    print(&confirm, &reason, result, screen);
+    print(&call, &result, screen);
     Ok(status)
 }
 
-/// Prints the block of a decision, or the plain words of a refusal.
-fn print(confirm: &Confirm, reason: &str, result: ToolResult, screen: &mut Screen) {
-    let tool = confirm.verdict.device();
-    let path = match confirm.selection {
-        Selection::Head => format!("xd://{tool}"),
-        Selection::Numbered(number) => format!("xd://{tool}@{number}"),
+/// The confirm as a model would make it: a person's decision takes the same way.
+fn call(verdict: Verdict, selection: Selection, reason: &str) -> ToolCall {
+    let device = verdict.device();
+    let path = match selection {
+        Selection::Head => format!("xd://{device}"),
+        Selection::Numbered(number) => format!("xd://{device}@{number}"),
     };
-    let result = device_result(tool, json!({ "reason": reason.trim() }), result);
+    ToolCall::new("shell", WRITE_TOOL, json!({ "path": path, "content": reason }))
+}
+
+/// Prints the block of a decision and what the producer says, or the plain words of a refusal.
+fn print(call: &ToolCall, result: &ToolResult, screen: &mut Screen) {
     if screen.is_json() {
         screen.json(&json!({ "v": 1, "result": result }));
         return;
     }
-    let decided = xd_resolve::resolve_dispatch_details(&result).is_some();
-    if decided {
-        let call = ToolCall::new("", "write", json!({ "path": path, "content": reason }));
-        screen.lines(&Renderers::new().draw(&call, &result, screen.options()));
+    if resolve_dispatch_details(result).is_some() {
+        screen.lines(&Renderers::new().draw(call, result, screen.options()));
     }
-    screen.text(&result.joined());
+    if !result.is_error || resolve_dispatch_details(result).is_none() {
+        screen.text(&result.joined());
+    }
 }
