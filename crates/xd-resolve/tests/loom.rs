@@ -7,6 +7,7 @@
 //! ```
 
 #![cfg(loom)]
+#![allow(clippy::print_stdout, reason = "a search says how far it came")]
 #![allow(clippy::unwrap_used, reason = "a test's own steps may fail as loudly as the test")]
 
 use std::{

@@ -1,0 +1,268 @@
+//! The reference model of the protocol: its state. Written from the protocol's statements, not
+//! from the code; `steps.rs` says how the state changes.
+
+use xd_protocol::Verdict;
+
+/// Calls of one batch that the model follows.
+pub(crate) const CALLS: usize = 3;
+/// The place of a person's confirm, which belongs to no batch of the model.
+pub(crate) const PERSON: usize = CALLS;
+/// Places for calls in all.
+pub(crate) const PLACES: usize = CALLS + 1;
+/// Effects that run at once.
+pub(crate) const RUNS: usize = 3;
+/// Hard directives that wait or are in flight.
+pub(crate) const DIRECTIVES: usize = 3;
+
+/// What became of an action.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub(crate) enum Life {
+    #[default]
+    Absent,
+    Pending,
+    Taken(Verdict),
+    Applied,
+    Discarded,
+    Void,
+}
+
+impl Life {
+    pub(crate) fn is_open(self) -> bool {
+        match self {
+            Self::Pending | Self::Taken(_) => true,
+            Self::Absent | Self::Applied | Self::Discarded | Self::Void => false,
+        }
+    }
+}
+
+/// How the next turn on a head is asked for: with a reminder, by force, once more without force
+/// (case 69), or not at all.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub(crate) enum Next {
+    #[default]
+    Remind,
+    Force,
+    OnceUnforced,
+    Stop,
+}
+
+/// Why a head is left alone until the next prompt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub(crate) enum Rest {
+    #[default]
+    No,
+    Lifted,
+    Parked,
+}
+
+/// What was spent on one action as the head.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub(crate) struct Ledger {
+    pub(crate) turns: u8,
+    pub(crate) forced: u8,
+    pub(crate) looks: u8,
+    pub(crate) next: Next,
+    pub(crate) rest: Rest,
+}
+
+/// One staged action. Its number is its place plus one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub(crate) struct Action {
+    pub(crate) life: Life,
+    /// It has a change set, so it outlives the process.
+    pub(crate) durable: bool,
+    /// What it starts from has changed since its preview.
+    pub(crate) stale: bool,
+    pub(crate) reminded: bool,
+    pub(crate) ledger: Ledger,
+}
+
+/// Which action a confirm names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Which {
+    Head,
+    Number(u8),
+}
+
+/// What a call is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Call {
+    Confirm { verdict: Verdict, which: Which, blank: bool },
+    Look,
+    Detour,
+    Stage { durable: bool },
+}
+
+/// How far a call has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub(crate) enum Place {
+    #[default]
+    Free,
+    /// Not begun: its future was not polled yet.
+    Waiting(Call),
+    /// It took an action, whose effect runs.
+    Running,
+    Answered,
+}
+
+/// An effect under way. Ordered so that states that differ in the order of runs alone are one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct Run {
+    /// The action's place.
+    pub(crate) action: u8,
+    pub(crate) applies: bool,
+    /// The call that waits for it; none once the caller went away.
+    pub(crate) owner: Option<u8>,
+}
+
+impl Run {
+    pub(crate) fn verdict(self) -> Verdict {
+        if self.applies { Verdict::Apply } else { Verdict::Discard }
+    }
+}
+
+/// What was so when a batch began. Numbers, 0 for none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub(crate) struct Batch {
+    pub(crate) head: u8,
+    pub(crate) pending: u8,
+    /// How many actions had been staged.
+    pub(crate) staged: u8,
+    pub(crate) bare_seen: bool,
+}
+
+/// A turn that was asked for and has not been answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct Turn {
+    /// The number that is to be resolved; 0 for none.
+    pub(crate) head: u8,
+    pub(crate) forced: bool,
+    pub(crate) hard: bool,
+    /// A session boundary came since.
+    pub(crate) orphan: bool,
+}
+
+/// Where the agent loop is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub(crate) enum Phase {
+    /// No run is under way.
+    #[default]
+    Idle,
+    /// The next turn is to be asked for.
+    Ready,
+    Asked(Turn),
+    /// The calls of a turn run.
+    Running,
+}
+
+/// A hard directive of one choice.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct Hard {
+    pub(crate) choice: HardChoice,
+    pub(crate) handler: Handler,
+    pub(crate) requeues: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum HardChoice {
+    /// A tool that is active.
+    Active,
+    /// A tool that is not.
+    Inactive,
+    /// No tool.
+    None,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Handler {
+    None,
+    Answers,
+    Passes,
+}
+
+/// A served directive, and whether its handler has answered a confirm.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct InFlight {
+    pub(crate) hard: Hard,
+    pub(crate) invoked: bool,
+}
+
+/// The protocol's whole state, for at most `A` actions in all.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct Model<const A: usize> {
+    pub(crate) actions: [Action; A],
+    pub(crate) staged: u8,
+    pub(crate) runs: [Option<Run>; RUNS],
+    pub(crate) places: [Place; PLACES],
+    /// The batch under way, and that of the person.
+    pub(crate) batches: [Batch; 2],
+    pub(crate) phase: Phase,
+    pub(crate) queue: [Option<Hard>; DIRECTIVES],
+    pub(crate) in_flight: Option<InFlight>,
+}
+
+impl<const A: usize> Model<A> {
+    pub(crate) fn new() -> Self {
+        Self {
+            actions: [Action::default(); A],
+            staged: 0,
+            runs: [None; RUNS],
+            places: [Place::Free; PLACES],
+            batches: [Batch::default(); 2],
+            phase: Phase::Idle,
+            queue: [None; DIRECTIVES],
+            in_flight: None,
+        }
+    }
+
+    /// What `number` became; absent for 0 and for numbers that nothing has.
+    pub(crate) fn life(&self, number: u8) -> Life {
+        self.action(number).map_or(Life::Absent, |action| action.life)
+    }
+
+    pub(crate) fn action(&self, number: u8) -> Option<&Action> {
+        self.actions.get(usize::from(number).checked_sub(1)?)
+    }
+
+    /// The pending numbers, newest first.
+    pub(crate) fn pending(&self) -> impl Iterator<Item = u8> + '_ {
+        (1..=self.staged).rev().filter(|&number| self.life(number) == Life::Pending)
+    }
+
+    /// The head: the newest pending number, 0 for none.
+    pub(crate) fn head(&self) -> u8 {
+        self.pending().next().unwrap_or(0)
+    }
+
+    /// The number that the soft requirement asks for, 0 for none (`CONTRACT G1`).
+    pub(crate) fn asked_for(&self) -> u8 {
+        let head = self.head();
+        match self.action(head).map(|action| action.ledger.rest) {
+            Some(Rest::No) => head,
+            Some(Rest::Lifted | Rest::Parked) | None => 0,
+        }
+    }
+
+    /// The batch that the call at `place` belongs to.
+    pub(crate) fn batch_of(place: usize) -> usize {
+        usize::from(place == PERSON)
+    }
+
+    pub(crate) fn directives(&self) -> usize {
+        self.queue.iter().flatten().count() + usize::from(self.in_flight.is_some())
+    }
+
+    /// How many numbers are left for actions that nothing has begun to stage.
+    pub(crate) fn numbers_left(&self) -> usize {
+        let stages = |place: &&Place| matches!(place, Place::Waiting(Call::Stage { .. }));
+        A - usize::from(self.staged) - self.places.iter().filter(stages).count()
+    }
+
+    /// Whether a call at `place` has no result yet.
+    pub(crate) fn is_due(&self, place: usize) -> bool {
+        match self.places[place] {
+            Place::Waiting(_) | Place::Running => true,
+            Place::Free | Place::Answered => false,
+        }
+    }
+}

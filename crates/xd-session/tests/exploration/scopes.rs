@@ -1,0 +1,315 @@
+//! How far each search goes: which facts may happen in it, and by how much budget.
+
+use xd_protocol::Verdict;
+
+use crate::{
+    facts::{Calls, End, Fact, Provider, Request},
+    model::{
+        CALLS, Call, DIRECTIVES, Handler, Hard, HardChoice, Model, PERSON, PLACES, RUNS, Which,
+    },
+    mutation::Mutation,
+    steps::Rules,
+};
+
+/// The facts of a search, beside those of the loop itself.
+#[derive(Debug, Clone)]
+pub(crate) struct Scope {
+    pub(crate) name: &'static str,
+    pub(crate) rules: Rules,
+    /// Kinds of actions that may be staged: with a change set, without.
+    pub(crate) durable: Vec<bool>,
+    pub(crate) requests: Vec<Request>,
+    pub(crate) replies: Vec<(End, Calls)>,
+    /// Facts without operand that may happen at any time.
+    pub(crate) events: Vec<Fact>,
+    pub(crate) directives: Vec<Hard>,
+    /// How many of them wait or are in flight at once.
+    pub(crate) most_directives: usize,
+    pub(crate) person: Vec<Verdict>,
+    pub(crate) touches: bool,
+    pub(crate) drops: bool,
+    /// More states than this are a scope that is drawn too wide, not a search that takes its time.
+    pub(crate) most_states: usize,
+}
+
+const MOST_STATES: usize = 500_000;
+const APPLY: Verdict = Verdict::Apply;
+const DISCARD: Verdict = Verdict::Discard;
+
+pub(crate) fn confirm(verdict: Verdict, which: Which) -> Call {
+    Call::Confirm { verdict, which, blank: false }
+}
+
+pub(crate) fn calls(list: &[Call]) -> Calls {
+    let mut calls = [None; CALLS];
+    for (place, &call) in calls.iter_mut().zip(list) {
+        *place = Some(call);
+    }
+    calls
+}
+
+/// A turn of every kind: compliant, read-only, detour, mixed, prose, empty, cut, aborted, failed.
+fn every_kind() -> Vec<(End, Calls)> {
+    let bare = confirm(APPLY, Which::Head);
+    let mut kinds = vec![
+        (End::Complete, calls(&[])),
+        (End::Complete, calls(&[bare])),
+        (End::Complete, calls(&[confirm(DISCARD, Which::Head)])),
+        (End::Complete, calls(&[Call::Look])),
+        (End::Complete, calls(&[Call::Look, bare])),
+        (End::Complete, calls(&[Call::Detour])),
+        (End::Complete, calls(&[Call::Detour, bare])),
+        (End::Complete, calls(&[Call::Detour, Call::Look])),
+        (End::Complete, calls(&[Call::Stage { durable: true }])),
+        (End::Complete, calls(&[confirm(APPLY, Which::Number(1))])),
+        (
+            End::Complete,
+            calls(&[Call::Confirm { verdict: APPLY, which: Which::Head, blank: true }]),
+        ),
+    ];
+    for end in [End::Truncated, End::Aborted, End::Failed] {
+        kinds.push((end, calls(&[])));
+        kinds.push((end, calls(&[bare])));
+    }
+    kinds
+}
+
+/// Confirms of every sort for up to `numbers` actions, alone and beside each other.
+fn every_pair(numbers: u8) -> Vec<(End, Calls)> {
+    let mut confirms = vec![confirm(APPLY, Which::Head), confirm(DISCARD, Which::Head)];
+    confirms.extend((1..=numbers).map(|number| confirm(APPLY, Which::Number(number))));
+    confirms.push(confirm(DISCARD, Which::Number(1)));
+    let mut replies = vec![(End::Complete, calls(&[]))];
+    for (at, &one) in confirms.iter().enumerate() {
+        replies.push((End::Complete, calls(&[one])));
+        replies.extend(confirms[at..].iter().map(|&two| (End::Complete, calls(&[one, two]))));
+    }
+    replies
+}
+
+/// Three actions, the confirms of a batch and of a person at once, callers that go away at every
+/// point, failing applies, boundaries. The gate is off, by a static `none`: what is spent on each
+/// head multiplies the states and is the matter of the others.
+pub(crate) fn confirms(numbers: u8) -> Scope {
+    Scope {
+        name: "confirms in flight",
+        rules: Rules::CONTRACT,
+        durable: vec![false],
+        requests: vec![Request { none: true, ..Request::USUAL }],
+        replies: every_pair(numbers),
+        events: vec![Fact::Boundary],
+        directives: vec![],
+        most_directives: 0,
+        person: vec![DISCARD],
+        touches: false,
+        drops: true,
+        most_states: MOST_STATES,
+    }
+}
+
+/// Restarts: actions with a change set and without, stale ones too, while confirms are in flight.
+pub(crate) fn restarts() -> Scope {
+    let events =
+        vec![Fact::Restart { landed: false }, Fact::Restart { landed: true }, Fact::Boundary];
+    Scope {
+        name: "restarts",
+        durable: vec![false, true],
+        replies: every_pair(1),
+        events,
+        touches: true,
+        ..confirms(1)
+    }
+}
+
+/// Turns of every kind within the whole budget, on one head.
+pub(crate) fn turns() -> Scope {
+    Scope {
+        name: "turns of every kind",
+        rules: Rules::CONTRACT,
+        durable: vec![true],
+        requests: vec![Request::USUAL],
+        replies: every_kind(),
+        events: vec![Fact::Compacted, Fact::Boundary, Fact::Abort, Fact::Restart { landed: false }],
+        directives: vec![],
+        most_directives: 0,
+        person: vec![APPLY, DISCARD],
+        touches: true,
+        drops: true,
+        most_states: MOST_STATES,
+    }
+}
+
+/// Turns of every kind on several heads, within a smaller budget.
+pub(crate) fn heads() -> Scope {
+    Scope {
+        name: "turns on several heads",
+        rules: Rules { turns: 3, forced: 1, looks: 1, mutation: None },
+        events: vec![Fact::Compacted, Fact::Boundary],
+        person: vec![DISCARD],
+        touches: false,
+        drops: false,
+        ..turns()
+    }
+}
+
+/// Turns of every kind and little else, for random walks.
+pub(crate) fn stubborn() -> Scope {
+    Scope {
+        name: "a stubborn model",
+        events: vec![Fact::Compacted],
+        touches: false,
+        drops: false,
+        ..turns().without_person()
+    }
+}
+
+/// Hard directives among turns of every kind, and requests that cannot finalize.
+pub(crate) fn directives() -> Scope {
+    let usual = Request::USUAL;
+    Scope {
+        name: "directives",
+        rules: Rules { turns: 2, forced: 1, looks: 1, mutation: None },
+        requests: vec![usual, Request { write: false, ..usual }, Request { none: true, ..usual }],
+        events: vec![Fact::Boundary, Fact::Abort],
+        directives: every_directive(),
+        most_directives: 2,
+        person: vec![],
+        touches: false,
+        drops: true,
+        ..turns()
+    }
+}
+
+fn every_directive() -> Vec<Hard> {
+    use {Handler as H, HardChoice as C};
+    let hard = |(choice, handler, requeues)| Hard { choice, handler, requeues };
+    [
+        (C::Active, H::None, false),
+        (C::Active, H::Answers, true),
+        (C::Active, H::Passes, true),
+        (C::Active, H::Passes, false),
+        (C::Inactive, H::None, true),
+        (C::Inactive, H::Answers, false),
+        (C::None, H::None, true),
+    ]
+    .map(hard)
+    .to_vec()
+}
+
+/// All of it at once, for random walks.
+pub(crate) fn everything(numbers: u8) -> Scope {
+    let mut replies = every_kind();
+    replies.extend(every_pair(numbers));
+    let bare = confirm(APPLY, Which::Head);
+    replies.extend(
+        [
+            calls(&[bare, bare, bare]),
+            calls(&[confirm(DISCARD, Which::Head), bare, confirm(APPLY, Which::Number(1))]),
+            calls(&[Call::Stage { durable: true }, bare]),
+            calls(&[Call::Stage { durable: false }, confirm(APPLY, Which::Number(2)), bare]),
+            calls(&[Call::Look, bare, Call::Look]),
+            calls(&[bare, Call::Confirm { verdict: DISCARD, which: Which::Head, blank: true }]),
+        ]
+        .map(|calls| (End::Complete, calls)),
+    );
+    let providers = [
+        Provider::Named,
+        Provider::NamedButThinks,
+        Provider::SomeTool,
+        Provider::AutoOnly,
+        Provider::Unknown,
+    ];
+    let requests =
+        providers.into_iter().flat_map(|provider| {
+            [(true, false), (true, false), (true, true), (false, false)]
+                .map(|(write, none)| Request { write, none, provider })
+        });
+    Scope {
+        name: "everything",
+        rules: Rules::CONTRACT,
+        durable: vec![false, true],
+        requests: requests.collect(),
+        replies,
+        events: vec![
+            Fact::Compacted,
+            Fact::Boundary,
+            Fact::Abort,
+            Fact::Restart { landed: false },
+            Fact::Restart { landed: true },
+        ],
+        directives: every_directive(),
+        most_directives: DIRECTIVES,
+        person: vec![APPLY, DISCARD],
+        touches: true,
+        drops: true,
+        most_states: MOST_STATES,
+    }
+}
+
+impl Scope {
+    /// The same without a person beside the loop, which multiplies the states: for the checks of
+    /// every change.
+    pub(crate) fn without_person(self) -> Self {
+        Self { person: vec![], ..self }
+    }
+
+    /// The same within another budget.
+    pub(crate) fn within(self, turns: u8, forced: u8, looks: u8) -> Self {
+        Self { rules: Rules { turns, forced, looks, ..self.rules }, ..self }
+    }
+
+    /// The same with room for more states.
+    pub(crate) fn most(self, most_states: usize) -> Self {
+        Self { most_states, ..self }
+    }
+
+    /// The same with a fault in the model.
+    pub(crate) fn with(self, mutation: Mutation) -> Self {
+        Self { rules: Rules { mutation: Some(mutation), ..self.rules }, ..self }
+    }
+
+    /// Every fact of the scope that can happen to `model`.
+    pub(crate) fn facts<const A: usize>(&self, model: &Model<A>, facts: &mut Vec<Fact>) {
+        facts.push(Fact::Prompt);
+        facts.extend(&self.events);
+        facts.extend(self.durable.iter().map(|&durable| Fact::Stage { durable }));
+        if model.directives() < self.most_directives {
+            facts.extend(self.directives.iter().map(|&hard| Fact::Push(hard)));
+        }
+        facts.extend(self.requests.iter().map(|&request| Fact::Open(request)));
+        if model.allows(Fact::Reply { end: End::Complete, calls: calls(&[]) }) {
+            let fits = |calls: &Calls| calls.iter().flatten().all(|call| self.fits(model, *call));
+            let replies = self.replies.iter().filter(|(_, calls)| fits(calls));
+            facts.extend(replies.map(|&(end, calls)| Fact::Reply { end, calls }));
+        }
+        for number in 1..=model.staged {
+            if self.touches {
+                facts.push(Fact::Touch(number));
+            }
+            if model.allows(Fact::Person { verdict: APPLY, which: Which::Head }) {
+                let which = Which::Number(number);
+                facts.extend(self.person.iter().map(|&verdict| Fact::Person { verdict, which }));
+            }
+        }
+        for place in 0..PLACES as u8 {
+            facts.push(Fact::Poll(place));
+            if self.drops || usize::from(place) == PERSON {
+                facts.push(Fact::Drop(place));
+            }
+        }
+        for run in 0..RUNS as u8 {
+            facts.extend([true, false].map(|succeeds| Fact::Finish { run, succeeds }));
+        }
+        facts.retain(|&fact| model.allows(fact));
+    }
+
+    /// Whether `call` says anything new: it names an action that there is, or the first that there
+    /// is not, and there is room for what it stages.
+    fn fits<const A: usize>(&self, model: &Model<A>, call: Call) -> bool {
+        match call {
+            Call::Confirm { which: Which::Number(number), .. } => number <= model.staged + 1,
+            Call::Confirm { which: Which::Head, .. } | Call::Look | Call::Detour => true,
+            Call::Stage { .. } => model.numbers_left() > 0,
+        }
+    }
+}
