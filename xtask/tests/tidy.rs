@@ -284,7 +284,7 @@ fn the_sentences_of_the_protocol_are_those_of_the_code() {
         ("prompts/templates/a.md.j2", "Call it as it was said.\n"),
     ]);
     let lists = Lists::read(&tree);
-    let found = sentences::sentences_are_in_the_code(&tree, &lists, &TestIndex::read(&tree));
+    let found = sentences::sentences_are_in_the_code(&tree, &lists);
     check(
         found,
         &["docs/PROTOCOL.md:3: no source and no template says `The store is not there.` (S5)"],

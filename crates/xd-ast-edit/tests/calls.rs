@@ -290,6 +290,18 @@ fn a4_files_that_cannot_be_rewritten_safely_are_listed_and_left_alone() {
 }
 
 #[test]
+fn case_133_text_is_never_inserted_into_a_file_of_another_encoding() {
+    // In Shift JIS the second byte of a letter may be one of ASCII's: 0x5C is a backslash.
+    for bytes in [&b"# \x93\xfa\x96\x7b\nold(1)\n"[..], b"old('\x83\x5c')\n", b"\xff\xfeo\0l\0d\0"]
+    {
+        let tree = Tree::new(&[]);
+        tree.put("a.py", bytes);
+        tree.nothing(&request("old($A)", "fresh('\u{65e5}\u{672c}')", &["."]));
+        assert_eq!(std::fs::read(tree.folder.path().join("a.py")).unwrap(), bytes);
+    }
+}
+
+#[test]
 fn s6_zero_hits_and_identity_stage_nothing() {
     let tree = Tree::new(&[("a.py", "new(1)\nsame(2)\n")]);
     // case 7

@@ -183,7 +183,7 @@ fn r4_case_046_a_registry_that_failed_to_start_says_so() {
     assert!(!registry.listing().contains("failed"));
 }
 
-// CONTRACT W5, R5, cases 42 and 44: 200 devices, each once in the listing; the section names the
+// CONTRACT W5, R5, cases 42 and 44. Two hundred devices, each once in the listing; the section names the
 // scheme, the count and how to list.
 #[test]
 fn w5_case_042_case_044_every_device_is_listed_once() {

@@ -34,7 +34,7 @@ pub fn check(root: &Path, tree: &Tree) -> Vec<Finding> {
     findings.extend(lists.check());
     findings.extend(numbers::cited_numbers_exist(tree, &lists, &index));
     findings.extend(numbers::invariants(tree, &index));
-    findings.extend(sentences::sentences_are_in_the_code(tree, &lists, &index));
+    findings.extend(sentences::sentences_are_in_the_code(tree, &lists));
     findings.extend(places::machine_paths(tree, &places::neighbours(root)));
     findings
 }

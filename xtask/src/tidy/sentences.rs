@@ -1,24 +1,17 @@
 //! The check that the protocol's sentences stand in the code as in the document.
 
-use crate::conformance::is_required;
 use crate::lexer::{TokenKind, tokens};
 use crate::numbered::{Lists, PROTOCOL};
-use crate::test_index::TestIndex;
 use crate::tidy::files::{is_test_file, lines_without_tests};
 use crate::{Finding, Tree};
 
-/// Every whole sentence in code of a statement that is required or already
-/// covered by a test is a text of some source or prompt template, to the
-/// letter. Sentences with a part to fill in are left to the tests.
-pub fn sentences_are_in_the_code(tree: &Tree, lists: &Lists, index: &TestIndex) -> Vec<Finding> {
+/// Every whole sentence in code of a statement is a text of some source or
+/// prompt template, to the letter. Sentences with a part to fill in are left to the tests.
+pub fn sentences_are_in_the_code(tree: &Tree, lists: &Lists) -> Vec<Finding> {
     let document: Vec<&str> = tree.text(PROTOCOL).unwrap_or_default().lines().collect();
-    let covered = index.by_statement();
     let said = texts(tree);
     let mut findings = Vec::new();
     for (id, line) in lists.statements.iter().flat_map(|section| &section.entries) {
-        if !is_required(*id) && !covered.contains_key(id) {
-            continue;
-        }
         for sentence in sentences(document[line - 1]) {
             if !said.iter().any(|text| text.contains(sentence)) {
                 findings.push(Finding::at(

@@ -252,6 +252,7 @@ fn f3_recovery_says_what_it_did() {
 }
 
 #[test]
+// Invariant C2, CONTRACT F3
 fn c2_nothing_of_a_target_changes_before_the_journal_is_durable() {
     for scenario in all() {
         let disk = scenario.disk.fork();

@@ -175,3 +175,19 @@ fn a_plain_diff_applies_with_git() {
     assert!(applied.status.success(), "{applied:?}\n{diff}");
     assert_eq!(folder.get("a.ts"), "new(1);\r\nlast(2);");
 }
+
+#[test]
+fn case_123_whoever_comes_later_sees_what_is_pending() {
+    let folder = Folder::new(&[("a.ts", "old(1);\n")]);
+    folder.stage();
+    // Each of these is a process that was not there when it was staged.
+    assert_eq!(folder.xd(&["--json", "status"]).json()["pending"][0]["number"], 1);
+    assert!(folder.xd(&["show"]).out.contains("+new(1);"));
+    assert!(folder.xd(&["read", "xd://resolve@1"]).out.contains("(pending)"));
+    // A confirm from one is seen by the next.
+    assert_eq!(folder.xd(&["resolve", "1", "Yes."]).status, 0);
+    assert_eq!(
+        folder.xd(&["--json", "status"]).json()["pending"].as_array().map(Vec::len),
+        Some(0)
+    );
+}
