@@ -18,6 +18,8 @@
 //!   and `xd://propose` pass, and what a deny rule names never runs (`CONTRACT W7, P4`).
 //! - **Invariant W7:** a plan is approved as the text that was reviewed, or not at all
 //!   (`CONTRACT P2`).
+//! - **Invariant W8:** a device's tool gets only arguments that its schema accepts, and a schema
+//!   that cannot be checked whole is not mounted (`CONTRACT R3`).
 //!
 //! # Example
 //! ```
@@ -45,8 +47,8 @@
 //! ```
 //!
 //! # Where to read on
-//! [`Host`] to assemble an agent's tools, [`Tool`] and [`FnTool`] to write one, [`Registry`] to
-//! mount them as devices, [`stage_change_set`] to stage files, [`DraftStore`] for
+//! [`Host`] to assemble an agent's tools, [`Tool`], [`FnTool`] and [`CustomTool`] to write one,
+//! [`Registry`] to mount them as devices, [`ArgumentSchema`] for what they accept, [`stage_change_set`] to stage files, [`DraftStore`] for
 //! `local://`, [`Rules`] for what never runs, [`StateFolder`] for what outlives
 //! the process.
 

@@ -1,6 +1,8 @@
 //! The earlier form: the hidden `resolve` tool, custom tools that push, one producer under both
 //! forms (`CONTRACT D15`).
 
+#![allow(clippy::unwrap_used, reason = "a test's own steps may fail as loudly as the test")]
+
 use std::{
     fs,
     sync::{
@@ -81,8 +83,8 @@ fn decision(finalizer: Finalizer, action: &str, reason: &str) -> (&'static str, 
 /// A custom tool as they are written: it pushes an action with closures, and answers a text of its
 /// own. It knows nothing of either form.
 struct Pusher {
-    applied: Arc<Mutex<Vec<String>>>,
-    rejected: Arc<Mutex<Vec<String>>>,
+    applied: Heard,
+    rejected: Heard,
 }
 
 impl CustomTool for Pusher {
@@ -135,8 +137,11 @@ impl CustomTool for Pusher {
     }
 }
 
-fn pusher() -> (Custom<Pusher>, Arc<Mutex<Vec<String>>>, Arc<Mutex<Vec<String>>>) {
-    let (applied, rejected) = (Arc::default(), Arc::default());
+/// Reasons that a closure of the tool was called with.
+type Heard = Arc<Mutex<Vec<String>>>;
+
+fn pusher() -> (Custom<Pusher>, Heard, Heard) {
+    let (applied, rejected) = (Heard::default(), Heard::default());
     let tool = Pusher { applied: Arc::clone(&applied), rejected: Arc::clone(&rejected) };
     (Custom::new(tool), applied, rejected)
 }
@@ -325,8 +330,11 @@ async fn d15_a_second_decision_of_a_batch_is_refused_under_both_forms() {
     }
 }
 
-/// Counts what it is asked and refuses.
-struct Refuses(Arc<Mutex<Vec<(Tier, Option<String>)>>>);
+/// The tier and the action's label of what somebody was asked.
+type Asked = Arc<Mutex<Vec<(Tier, Option<String>)>>>;
+
+/// Notes what it is asked and refuses.
+struct Refuses(Asked);
 
 impl Approver for Refuses {
     fn ask(&self, request: ApprovalRequest) -> BoxFuture<'_, Approval> {
@@ -341,7 +349,7 @@ impl Approver for Refuses {
 async fn d15_w6_approval_sees_the_action_under_both_forms() {
     for finalizer in BOTH {
         let (tool, applied, _) = pusher();
-        let asked = Arc::new(Mutex::new(Vec::new()));
+        let asked = Asked::default();
         let policy = Policy::automatic(Tier::Read).asking(Arc::new(Refuses(Arc::clone(&asked))));
         let bench = Bench::new(finalizer, |b| b.tool(tool).policy(policy));
         let push = xd_resolve::StageRequest::from(CustomAction::new("Run it", |_| async {

@@ -248,6 +248,7 @@ impl<'s> Run<'s> {
                     found.push(Mismatch::without_found(at.text(), expected));
                 }
             }
+            // Other rules say nothing of items.
             _ => {}
         }
     }
@@ -295,6 +296,7 @@ impl<'s> Run<'s> {
                 }
             }
             Rule::Properties(properties) => self.properties(properties, map, at, found),
+            // Other rules say nothing of properties.
             _ => {}
         }
     }
@@ -398,6 +400,7 @@ fn expected(rule: &Rule, value: &Value) -> Option<String> {
             outside(count, *least, *most)
                 .then(|| format!("must have {} properties, not {count}", amount(*least, *most)))
         }
+        // A limit of another type's values does not concern this one.
         (_, _) => None,
     }
 }

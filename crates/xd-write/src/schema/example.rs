@@ -98,8 +98,9 @@ fn candidates(schema: &ArgumentSchema, way: &[NodeId], depth: usize) -> Vec<Valu
             _ => {}
         }
     }
-    let default = if depth == 0 { Kind::Object } else { Kind::String };
-    for kind in kinds.unwrap_or(&[default]) {
+    // Arguments are an object, whatever else the schema speaks of.
+    let kinds = if depth == 0 { &[Kind::Object] } else { kinds.unwrap_or(&[Kind::String]) };
+    for kind in kinds {
         match kind {
             Kind::Null => all.push(Value::Null),
             Kind::Boolean => all.extend([true.into(), false.into()]),

@@ -18,7 +18,7 @@ fn schema() -> Value {
     })
 }
 
-// CONTRACT R3, case 40: cut at every byte, an argument document runs nothing and leads back.
+// CONTRACT R3, Invariant W8, case 40: cut at every byte, an argument document runs nothing and leads back.
 #[tokio::test]
 async fn r3_case_040_cut_documents_lead_back() {
     let (_folder, host) = host(|b| b.device(echo("send", schema())).unwrap());

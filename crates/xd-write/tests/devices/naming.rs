@@ -75,7 +75,7 @@ fn case_048_nothing_folds() {
     names.iter().for_each(|name| is_sound(name));
 }
 
-// Case 50: 10,000 long names that differ in the middle only.
+// Case 50. Ten thousand long names that differ in the middle only.
 #[test]
 fn case_050_long_names_that_differ_in_the_middle_stay_apart() {
     let mut state = 11_u64;

@@ -301,7 +301,7 @@ fn fault(schema: &Value) -> (String, SchemaFaultKind) {
     (fault.at, fault.kind)
 }
 
-// CONTRACT R3: an unsupported keyword never accepts what it would refuse: it is not mounted.
+// CONTRACT R3, Invariant W8: an unsupported keyword never accepts what it would refuse: it is not mounted.
 #[test]
 fn r3_what_is_not_supported_is_not_mounted() {
     for keyword in
@@ -513,4 +513,23 @@ fn the_schema_is_shown_as_given() {
     registry.mount(Arc::new(tool), "it").unwrap();
     let docs = registry.docs("t", &xd_prompts::Prompts::builtin()).unwrap();
     assert!(docs.contains(&serde_json::to_string_pretty(&schema).unwrap()), "{docs}");
+}
+
+// CONTRACT R3: random schemas with objects that fit and that do not. The verdicts are those of an
+// independent implementation of the standard (draft 2020-12).
+#[test]
+fn r3_verdicts_are_those_of_the_standard() {
+    let mut judged = 0;
+    for line in include_str!("verdicts.jsonl").lines() {
+        let case: Value = serde_json::from_str(line).unwrap();
+        let compiled = ArgumentSchema::compile(&case["schema"]).unwrap();
+        for (key, fits) in [("fits", true), ("fails", false)] {
+            for arguments in case[key].as_array().unwrap() {
+                let told = compiled.check(arguments);
+                assert_eq!(told.is_empty(), fits, "{}\n{arguments}\n{told:?}", case["schema"]);
+                judged += 1;
+            }
+        }
+    }
+    assert!(judged > 1_000, "{judged}");
 }

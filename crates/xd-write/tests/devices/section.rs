@@ -83,7 +83,7 @@ fn r5_case_042_the_budgets_hold_for_any_number_of_devices() {
     }
 }
 
-// CONTRACT R5: 10,000 characters a document, counted in characters, and the limit itself fits.
+// CONTRACT R5. The limit of a document is counted in characters, and the limit itself fits.
 #[test]
 fn r5_a_document_of_the_limit_is_inlined_and_one_more_is_not() {
     let of = |length: usize| {
