@@ -48,9 +48,9 @@
 //!
 //! # Where to read on
 //! [`Host`] to assemble an agent's tools, [`Tool`], [`FnTool`] and [`CustomTool`] to write one,
-//! [`Registry`] to mount them as devices, [`ArgumentSchema`] for what they accept, [`stage_change_set`] to stage files, [`DraftStore`] for
-//! `local://`, [`Rules`] for what never runs, [`StateFolder`] for what outlives
-//! the process.
+//! [`Registry`] to mount them as devices, [`ArgumentSchema`] for what they accept,
+//! [`stage_change_set`] to stage files, [`DraftStore`] for `local://`, [`Rules`] for what never
+//! runs, [`StateFolder`] for what outlives the process.
 
 mod approval;
 mod arguments;
