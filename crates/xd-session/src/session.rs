@@ -303,7 +303,9 @@ impl Session {
     }
 
     /// What to do with the calls of the turn that [`next_turn`](Self::next_turn) planned. `tier`
-    /// says how far each call reaches.
+    /// says how far each call reaches. A requirement that was met or lifted while the provider
+    /// answered is none any more; an answer to a turn from before a boundary confirms nothing
+    /// (`CONTRACT D13`).
     pub fn judge(
         &self,
         end: TurnEnd,

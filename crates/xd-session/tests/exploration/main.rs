@@ -3,12 +3,14 @@
 //!
 //! `model`, `facts` and `steps` are the model, written from the statements of the contract and not
 //! from the code. `properties` says what must hold of every history. `scopes` bounds each search,
-//! `search` carries it out. `in_step` drives a real session with the same facts.
+//! `search` carries it out. `in_step` drives a real session with the same facts; `found` keeps what that has
+//! found.
 
 #![allow(clippy::print_stdout, reason = "a search says how far it came")]
 #![allow(clippy::unwrap_used, reason = "a test's own steps may fail as loudly as the test")]
 
 mod facts;
+mod found;
 mod in_step;
 mod model;
 mod mutation;
