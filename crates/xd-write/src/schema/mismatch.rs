@@ -36,18 +36,33 @@ impl fmt::Display for Mismatch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.at.as_str() {
             "" => f.write_str("the arguments")?,
-            at => write!(f, "`{}`", Visible(at))?,
+            at => write!(f, "`{}`", cut(at, AT_BYTES))?,
         }
-        write!(f, " {}", Visible(&self.expected))?;
+        write!(f, " {}", cut(&self.expected, EXPECTED_BYTES))?;
         match &self.found {
-            Some(found) => write!(f, "; got {}", Visible(found)),
+            Some(found) => write!(f, "; got {}", cut(found, SHOWN_BYTES)),
             None => Ok(()),
         }
     }
 }
 
-/// How long a value may be in a message, in bytes.
+/// How long a place may be in a message, in bytes.
+const AT_BYTES: usize = 160;
+/// How long what is expected may be, in bytes.
+const EXPECTED_BYTES: usize = 1_200;
+/// How long a value may be, in bytes.
 const SHOWN_BYTES: usize = 60;
+
+/// `text` made visible, and cut on a character where it is longer than `most` bytes.
+fn cut(text: &str, most: usize) -> String {
+    let mut text = Visible(text).to_string();
+    if text.len() > most {
+        let end = (0..=most - '…'.len_utf8()).rev().find(|&at| text.is_char_boundary(at));
+        text.truncate(end.unwrap_or(0));
+        text.push('…');
+    }
+    text
+}
 
 /// A value on one line, cut short.
 pub(super) fn short(value: &Value) -> String {
