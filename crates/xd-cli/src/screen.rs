@@ -6,6 +6,7 @@ use std::{
 };
 
 use serde_json::{Value, json};
+use xd_protocol::is_invisible;
 use xd_render::{Line, Options, Theme, clean_line, to_ansi};
 
 use crate::{
@@ -78,9 +79,21 @@ impl Screen {
         let _ = out.write_all(text).and_then(|()| out.flush());
     }
 
-    /// Prints one line of JSON.
+    /// Prints one line of JSON. What of its strings a terminal could act on is escaped, which leaves
+    /// the value as it is.
     pub(crate) fn json(&mut self, value: &Value) {
-        self.raw(&format!("{value}\n"));
+        let mut out = String::new();
+        for c in value.to_string().chars() {
+            if c.is_control() || matches!(c, '\u{2028}' | '\u{2029}') || is_invisible(c) {
+                for unit in c.encode_utf16(&mut [0; 2]) {
+                    out.push_str(&format!("\\u{unit:04x}"));
+                }
+            } else {
+                out.push(c);
+            }
+        }
+        out.push('\n');
+        self.raw(&out);
     }
 
     /// Prints an error and answers the exit status.

@@ -21,6 +21,20 @@ fn v4_nothing_foreign_reaches_the_terminal_as_control() {
     assert!(!log.contains('\u{1b}') && !log.contains('\u{7}'), "{log:?}");
 }
 
+// CONTRACT V4; case 54
+#[test]
+fn v4_json_holds_no_control_either_and_the_value_stays() {
+    let folder = Folder::new(&[("a.ts", "old(\"\u{9b}2J\u{202e}\u{2028}\u{e0041}\u{1b}\");\n")]);
+    let n = folder.stage().to_string();
+    let run = folder.xd(&["--json", "show", &n]);
+    let acts = |c: char| {
+        (c.is_control() && c != '\n') || matches!(c, '\u{202e}' | '\u{2028}' | '\u{e0041}')
+    };
+    assert!(!run.out.contains(acts), "{run:?}");
+    let preview = run.json()["action"]["preview"].as_str().unwrap().to_owned();
+    assert!(preview.contains("\u{9b}2J\u{202e}\u{2028}\u{e0041}"), "{preview:?}");
+}
+
 // CONTRACT V4
 #[test]
 fn v4_no_colour_when_piped_or_told_so() {
