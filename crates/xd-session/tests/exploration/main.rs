@@ -99,7 +99,9 @@ fn finds<const A: usize>(mutation: Mutation, scope: Scope, property: Property) {
 #[test]
 fn every_fault_of_the_model_is_found() {
     use {Mutation as M, Property as P};
-    let confirms = || scopes::confirms(1);
+    let confirms = || scopes::confirms(1).without_person();
+    let turns = || scopes::turns().without_person();
+    let restarts = || scopes::restarts().without_person();
     finds::<2>(M::TakesWhatIsTaken, confirms(), P::D11OneApply);
     finds::<2>(M::RejectsWhatIsTaken, confirms(), P::D11ApplyOrReject);
     finds::<2>(M::AppliesAgain, confirms(), P::D11OneApply);
@@ -110,18 +112,18 @@ fn every_fault_of_the_model_is_found() {
     finds::<2>(M::BoundaryKeepsWhatIsTaken, confirms(), P::E1OwnSessionOnly);
     finds::<2>(M::LateFailuresReturn, confirms(), P::D13LateChangesNothing);
     finds::<2>(M::FailuresConsume, confirms(), P::D9FailedStaysPending);
-    finds::<2>(M::StaleAppliesWrite, scopes::restarts(), P::F2StaleWritesNothing);
-    finds::<2>(M::RestartOffersAll, scopes::restarts(), P::E3RestartLosesNothing);
-    finds::<2>(M::RestartForgets, scopes::restarts(), P::E3RestartLosesNothing);
-    finds::<1>(M::LateRepliesRun, scopes::turns(), P::D13LateChangesNothing);
-    finds::<1>(M::FailuresDoNotLift, scopes::turns(), P::G1ArmedExactly);
-    finds::<1>(M::SilentTurnsAreFree, scopes::turns(), P::G7WithinBudget);
-    finds::<1>(M::AbortedTurnsSpend, scopes::turns(), P::G12VoidSpendsNothing);
-    finds::<1>(M::MixedBatchesRun, scopes::turns(), P::G5OnlyCompliantRuns);
-    finds::<1>(M::SkippedGetNoResult, scopes::turns(), P::G5OneResultACall);
-    finds::<1>(M::LooksAreEndless, scopes::turns(), P::G7WithinBudget);
-    finds::<1>(M::ForceSticks, scopes::turns(), P::G5ForceOnlyAfterDetour);
-    finds::<1>(M::RemindsAgain, scopes::turns(), P::G3OneReminder);
-    finds::<1>(M::CompactionVoids, scopes::turns(), P::E1OwnSessionOnly);
-    finds::<1>(M::ProseIsParsed, scopes::heads(), P::D1NoEffectWithoutConfirm);
+    finds::<2>(M::StaleAppliesWrite, restarts(), P::F2StaleWritesNothing);
+    finds::<2>(M::RestartOffersAll, restarts(), P::E3RestartLosesNothing);
+    finds::<2>(M::RestartForgets, restarts(), P::E3RestartLosesNothing);
+    finds::<1>(M::LateRepliesRun, turns(), P::D13LateChangesNothing);
+    finds::<1>(M::FailuresDoNotLift, turns(), P::G1ArmedExactly);
+    finds::<1>(M::SilentTurnsAreFree, turns(), P::G7WithinBudget);
+    finds::<1>(M::AbortedTurnsSpend, turns(), P::G12VoidSpendsNothing);
+    finds::<1>(M::MixedBatchesRun, turns(), P::G5OnlyCompliantRuns);
+    finds::<1>(M::SkippedGetNoResult, turns(), P::G5OneResultACall);
+    finds::<1>(M::LooksAreEndless, turns(), P::G7WithinBudget);
+    finds::<1>(M::ForceSticks, turns(), P::G5ForceOnlyAfterDetour);
+    finds::<1>(M::RemindsAgain, turns(), P::G3OneReminder);
+    finds::<1>(M::CompactionVoids, turns(), P::E1OwnSessionOnly);
+    finds::<1>(M::ProseIsParsed, scopes::heads().without_person(), P::D1NoEffectWithoutConfirm);
 }
