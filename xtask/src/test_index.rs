@@ -105,6 +105,8 @@ pub fn tests_in(path: &str, text: &str) -> Vec<Test> {
         let mut next = at + 1;
         match (token.kind, token.text) {
             // A comment that ends a line of code belongs to that line.
+            // What is said of the whole file is said of none of its tests.
+            (TokenKind::Comment, text) if text.starts_with("//!") => above.comments.clear(),
             (TokenKind::Comment, _)
                 if previous.is_none_or(|before| before.end_line < token.line) =>
             {
