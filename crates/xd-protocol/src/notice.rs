@@ -6,6 +6,10 @@ use crate::{Malformed, StageNumber, Verdict, Visible};
 
 /// The beginning of every staged preview's result (`CONTRACT S4`).
 pub const STAGED: &str = "Staged as a proposal — files NOT modified yet. To apply: write a one-sentence reason to xd://resolve. To discard: write to xd://reject.";
+/// How a staging result begins in whatever form it is finalized (`CONTRACT S4, D15`).
+pub const STAGED_HEAD: &str = "Staged as a proposal — files NOT modified yet.";
+/// The notice where the hidden `resolve` tool finalizes instead of the devices (`CONTRACT D15`).
+pub const STAGED_FOR_TOOL: &str = "Staged as a proposal — files NOT modified yet. To apply: call `resolve` with {\"action\": \"apply\", \"reason\": \"<one sentence>\"}. To discard: call it with \"discard\".";
 /// Staging without a store (`CONTRACT S5`).
 pub const STORE_UNAVAILABLE: &str =
     "Pending action store unavailable for custom tools in this runtime.";
@@ -132,6 +136,30 @@ impl fmt::Display for StillPending {
         write!(
             f,
             "Staged action @{n} is still pending. To retry, write a reason to {retry}@{n}. {other}@{n}."
+        )
+    }
+}
+
+/// [`StillPending`] where the hidden `resolve` tool finalizes (`CONTRACT D9, D15`).
+#[derive(Debug, Clone, Copy)]
+pub struct StillPendingForTool {
+    /// The action's number.
+    pub number: StageNumber,
+    /// What was attempted.
+    pub attempted: Verdict,
+}
+
+impl fmt::Display for StillPendingForTool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (retry, other) = match self.attempted {
+            Verdict::Apply => ("apply", "discard"),
+            Verdict::Discard => ("discard", "apply"),
+        };
+        write!(
+            f,
+            "Staged action @{} is still pending. To retry, call `resolve` with the action \
+             \"{retry}\" again; with \"{other}\" to {other} it instead.",
+            self.number
         )
     }
 }

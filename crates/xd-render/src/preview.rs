@@ -34,7 +34,7 @@ impl Preview {
     #[must_use]
     pub fn of(tool_name: &str, result: &ToolResult) -> Option<Self> {
         let text = result.joined();
-        if result.is_error || !text.starts_with(notice::STAGED) {
+        if result.is_error || !text.starts_with(notice::STAGED_HEAD) {
             return None;
         }
         let details = result.details.as_ref();

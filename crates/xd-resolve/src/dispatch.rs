@@ -56,16 +56,42 @@ pub enum PlanMode {
     Off,
 }
 
+/// By what a model finalizes; the texts name nothing that it does not have (`CONTRACT D15`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Form {
+    /// `write` to the devices.
+    #[default]
+    Devices,
+    /// The hidden `resolve` tool.
+    HiddenTool,
+}
+
+/// What the texts of a confirm depend on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Wording {
+    /// Whether the session plans.
+    pub plan_mode: PlanMode,
+    /// By what the model finalizes.
+    pub form: Form,
+}
+
+impl From<PlanMode> for Wording {
+    fn from(plan_mode: PlanMode) -> Self {
+        Self { plan_mode, form: Form::Devices }
+    }
+}
+
 /// The tool result of a confirm (`CONTRACT D3–D10`).
 #[must_use]
 pub fn dispatch_result(
     resolution: Resolution,
     verdict: Verdict,
     body: &str,
-    plan_mode: PlanMode,
+    wording: impl Into<Wording>,
 ) -> ToolResult {
+    let wording = wording.into();
     match resolution {
-        Resolution::Refused(refusal) => refused(refusal, verdict, body, plan_mode),
+        Resolution::Refused(refusal) => refused(refusal, verdict, body, wording),
         Resolution::Ran { action, verdict, reason, ending, result, late, unrecorded } => {
             let inner = DispatchDetails {
                 action: verdict.into(),
@@ -82,8 +108,13 @@ pub fn dispatch_result(
             if late {
                 result.content.push(format!("Staged action @{number} is void: {SESSION_ENDED}."));
             } else if ending == Ending::Kept {
-                let still = notice::StillPending { number, attempted: verdict };
-                result.content.push(still.to_string());
+                let attempted = verdict;
+                result.content.push(match wording.form {
+                    Form::Devices => notice::StillPending { number, attempted }.to_string(),
+                    Form::HiddenTool => {
+                        notice::StillPendingForTool { number, attempted }.to_string()
+                    }
+                });
             }
             if let Some(error) = unrecorded {
                 result.content.push(format!("This outcome stands, but {error}."));
@@ -93,13 +124,16 @@ pub fn dispatch_result(
     }
 }
 
-fn refused(refusal: Refusal, verdict: Verdict, body: &str, plan_mode: PlanMode) -> ToolResult {
-    let hint = match plan_mode {
+fn refused(refusal: Refusal, verdict: Verdict, body: &str, wording: Wording) -> ToolResult {
+    let hint = match wording.plan_mode {
         PlanMode::On => notice::PLAN_MODE_HINT,
         PlanMode::Off => "",
     };
     match refusal {
         Refusal::NothingPending => match verdict {
+            Verdict::Apply | Verdict::Discard if wording.form == Form::HiddenTool => {
+                ToolResult::error(notice::NOTHING_TO_RESOLVE)
+            }
             Verdict::Discard => {
                 let reason = body.trim();
                 ToolResult::text(format!("{}{hint}", notice::NOTHING_TO_REJECT))
@@ -126,11 +160,19 @@ fn refused(refusal: Refusal, verdict: Verdict, body: &str, plan_mode: PlanMode) 
                 ActionState::Pending | ActionState::Taken(_) => "still open".to_owned(),
             }
         )),
+        Refusal::SecondBareConfirm { .. } if wording.form == Form::HiddenTool => ToolResult::error(
+            "Not done: several actions were pending when this batch began, and one batch \
+                 decides one. Call `resolve` again in the next turn for the one below.",
+        ),
         Refusal::SecondBareConfirm { named, total } => ToolResult::error(format!(
             "Not done: several actions were pending when this batch began, so a second xd://{} \
              without a number could mean another one than you think. Name it: {}",
             verdict.device(),
             notice::NumberedAddresses { first: &named, total },
+        )),
+        Refusal::NotYetSeen(n) if wording.form == Form::HiddenTool => ToolResult::error(format!(
+            "Not done: staged action @{n} was staged in this same batch. Look at its preview, then \
+             call `resolve`."
         )),
         Refusal::NotYetSeen(n) => ToolResult::error(format!(
             "Not done: staged action @{n} was staged in this same batch. Look at its preview, then \

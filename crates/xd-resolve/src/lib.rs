@@ -65,7 +65,7 @@ pub use batch::Batch;
 pub use confirming::{Confirming, Resolution};
 pub use detach::{Detach, ThreadDetach, block_on};
 pub use dispatch::{
-    DispatchAction, DispatchDetails, PlanMode, device_result, dispatch_result,
+    DispatchAction, DispatchDetails, Form, PlanMode, Wording, device_result, dispatch_result,
     resolve_dispatch_details,
 };
 pub use order::{CallOrder, CallSlot};

@@ -4,11 +4,11 @@
 use std::{error::Error, fmt, sync::Arc};
 
 use serde_json::Value;
-use xd_protocol::{Confirm, Selection, Verdict, notice};
+use xd_protocol::{Confirm, Selection, Verdict};
 
 use crate::{
-    ActionStore, Decider, PlanMode, Refusal, Resolution, StageError, StageRequest, StagedAction,
-    ToolResult, dispatch_result,
+    ActionStore, Decider, Form, PlanMode, StageError, StageRequest, StagedAction, ToolResult,
+    Wording, dispatch_result,
 };
 
 /// What the earlier form calls a staged action.
@@ -69,12 +69,9 @@ impl PendingActionStore {
         };
         let confirm = Confirm { verdict: call.verdict, selection: Selection::Head };
         let batch = self.0.begin_batch();
-        match self.0.resolve(&batch, confirm, &call.reason, decider).await {
-            Resolution::Refused(Refusal::NothingPending) => {
-                ToolResult::error(notice::NOTHING_TO_RESOLVE)
-            }
-            resolution => dispatch_result(resolution, call.verdict, &call.reason, PlanMode::Off),
-        }
+        let resolution = self.0.resolve(&batch, confirm, &call.reason, decider).await;
+        let wording = Wording { plan_mode: PlanMode::Off, form: Form::HiddenTool };
+        dispatch_result(resolution, call.verdict, &call.reason, wording)
     }
 }
 

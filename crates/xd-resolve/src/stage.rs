@@ -6,7 +6,7 @@ use serde_json::json;
 use xd_protocol::{StageNumber, notice};
 
 use crate::{
-    ActionStore, CallSlot, RecordError, StageRequest, StagedAction, ToolResult, batch::NAMED,
+    ActionStore, CallSlot, Form, RecordError, StageRequest, StagedAction, ToolResult, batch::NAMED,
 };
 
 /// What a producer stages through: a session, or the part of one that its call may see.
@@ -17,6 +17,11 @@ pub trait StagingSession {
     /// The place of the running call in its batch, for numbering in call order (`CONTRACT S3`).
     fn call_slot(&self) -> Option<&CallSlot> {
         None
+    }
+
+    /// By what the model finalizes, for the notice.
+    fn form(&self) -> Form {
+        Form::Devices
     }
 
     /// Whether the model could finalize what is staged: `write` is an active tool
@@ -51,8 +56,8 @@ impl fmt::Display for StageError {
         match self {
             Self::NoStore => f.write_str(notice::STORE_UNAVAILABLE),
             Self::CannotFinalize => f.write_str(
-                "Nothing was staged: the `write` tool is not active, so the preview could never \
-                 be resolved. Activate `write` and try again.",
+                "Nothing was staged: the tool that finalizes (`write`, or the hidden `resolve`) is \
+                 not active, so the preview could never be resolved. Activate it and try again.",
             ),
             Self::NothingToStage => f.write_str("Nothing was staged: no file would change."),
             Self::NotRecorded(error) => write!(f, "Nothing was staged: {error}."),
@@ -74,11 +79,12 @@ impl Error for StageError {
 pub struct Staged {
     store: Arc<ActionStore>,
     action: Arc<StagedAction>,
+    form: Form,
 }
 
 impl Staged {
     pub(crate) fn new(store: Arc<ActionStore>, action: Arc<StagedAction>) -> Self {
-        Self { store, action }
+        Self { store, action, form: Form::Devices }
     }
 
     /// The number that it got.
@@ -97,7 +103,14 @@ impl Staged {
     #[must_use]
     pub fn notice(&self) -> String {
         let (first, total) = self.store.pending_numbers(NAMED);
-        notice::StagedNotice { first: &first, total }.to_string()
+        match (self.form, first.first()) {
+            (Form::HiddenTool, Some(head)) if total > 1 => format!(
+                "{} {total} actions are pending; one call decides the newest, @{head}.",
+                notice::STAGED_FOR_TOOL
+            ),
+            (Form::HiddenTool, _) => notice::STAGED_FOR_TOOL.to_owned(),
+            (Form::Devices, _) => notice::StagedNotice { first: &first, total }.to_string(),
+        }
     }
 
     /// The tool result of the staging call: the notice, a blank line, the preview (`CONTRACT S4`).
@@ -134,5 +147,5 @@ where
     if let Some(slot) = session.call_slot() {
         slot.turn().await;
     }
-    store.stage(request)
+    store.stage(request).map(|staged| Staged { form: session.form(), ..staged })
 }

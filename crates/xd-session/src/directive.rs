@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use xd_prompts::{Prompts, ResolveReminder, ResolveReminderHiddenTool};
 use xd_protocol::{StageNumber, WRITE_TOOL, notice};
-use xd_resolve::{ActionStore, HiddenResolve, StagedAction, ToolCall, confirm_of_call};
+use xd_resolve::{ActionStore, Form, HiddenResolve, StagedAction, ToolCall, confirm_of_call};
 
 use crate::ToolChoice;
 
@@ -37,6 +37,15 @@ impl Finalizer {
         match self {
             Self::Write => WRITE_TOOL,
             Self::HiddenTool => "resolve",
+        }
+    }
+
+    /// The form that texts are worded in.
+    #[must_use]
+    pub const fn form(self) -> Form {
+        match self {
+            Self::Write => Form::Devices,
+            Self::HiddenTool => Form::HiddenTool,
         }
     }
 

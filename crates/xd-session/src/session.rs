@@ -9,8 +9,8 @@ use std::{
 use xd_prompts::Prompts;
 use xd_protocol::{Confirm, Reason, Selection, StageNumber};
 use xd_resolve::{
-    ActionState, ActionStore, Batch, Decider, Guard, PlanMode, StagedAction, StagingSession, Tier,
-    ToolCall, ToolResult, dispatch_result,
+    ActionState, ActionStore, Batch, Decider, Form, Guard, PlanMode, StagedAction, StagingSession,
+    Tier, ToolCall, ToolResult, Wording, dispatch_result,
 };
 
 use crate::{
@@ -381,7 +381,8 @@ impl Session {
             }
         }
         let resolution = self.actions.resolve(batch, confirm, body, decider).await;
-        dispatch_result(resolution, confirm.verdict, body, self.plan.mode())
+        let wording = Wording { plan_mode: self.plan.mode(), form: self.finalizer.form() };
+        dispatch_result(resolution, confirm.verdict, body, wording)
     }
 
     /// A transition of the session (`CONTRACT E1`). Answers the numbers that it voided.
@@ -481,6 +482,10 @@ impl Session {
 impl StagingSession for Session {
     fn action_store(&self) -> Option<&Arc<ActionStore>> {
         Some(&self.actions)
+    }
+
+    fn form(&self) -> Form {
+        self.finalizer.form()
     }
 
     fn can_finalize(&self) -> bool {

@@ -5,7 +5,7 @@ use std::{fmt, sync::Arc};
 use tokio_util::sync::CancellationToken;
 use xd_protocol::StageNumber;
 use xd_resolve::{
-    ActionStore, Batch, CallSlot, Decider, PendingAction, StageError, StageRequest, Staged,
+    ActionStore, Batch, CallSlot, Decider, Form, PendingAction, StageError, StageRequest, Staged,
     StagingSession, queue_resolve_handler,
 };
 use xd_session::Session;
@@ -134,6 +134,10 @@ impl StagingSession for ToolContext {
 
     fn call_slot(&self) -> Option<&CallSlot> {
         Some(&self.slot)
+    }
+
+    fn form(&self) -> Form {
+        self.session.form()
     }
 
     fn can_finalize(&self) -> bool {

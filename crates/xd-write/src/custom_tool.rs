@@ -252,7 +252,7 @@ fn announced(mut result: ToolResult, staged: &Staged) -> ToolResult {
     if result.is_error {
         return failed(result, staged);
     }
-    if result.content.first().is_some_and(|text| text.starts_with(notice::STAGED)) {
+    if result.content.first().is_some_and(|text| text.starts_with(notice::STAGED_HEAD)) {
         return result;
     }
     match result.content.first_mut() {

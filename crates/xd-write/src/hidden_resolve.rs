@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use xd_protocol::{Confirm, Selection, Verdict, notice};
+use xd_protocol::{Confirm, Selection, Verdict};
 use xd_resolve::{BoxFuture, HiddenResolve, Tier, ToolCall, ToolResult};
 use xd_session::{Finalizer, Session};
 
@@ -74,23 +74,9 @@ impl Tool for HiddenResolveTool {
             let HiddenResolve { verdict, reason } = HiddenResolve::decode(&arguments)?;
             let confirm = Confirm { verdict, selection: Selection::Head };
             let decider = context.scope.decider;
-            let result = self.session.confirm(&context.batch, confirm, &reason, decider).await;
-            Ok(if is_nothing_pending(&result) {
-                ToolResult::error(notice::NOTHING_TO_RESOLVE)
-            } else {
-                result
-            })
+            Ok(self.session.confirm(&context.batch, confirm, &reason, decider).await)
         })
     }
-}
-
-/// Whether a confirm found nothing: its text is the protocol's own, and no tool is named as the one
-/// that had staged.
-fn is_nothing_pending(result: &ToolResult) -> bool {
-    let [text] = result.content.as_slice() else { return false };
-    let words = [notice::NOTHING_TO_APPLY, notice::NOTHING_TO_REJECT];
-    let source = result.details.as_ref().and_then(|details| details.get("source_tool_name"));
-    words.iter().any(|words| text.starts_with(words)) && source.is_none()
 }
 
 /// The confirm that `call` is in `session`, in whichever form its host offers.

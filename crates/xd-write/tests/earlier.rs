@@ -153,8 +153,16 @@ async fn d15_a_pushing_tool_works_unchanged_under_both_forms() {
         let (tool, applied, rejected) = pusher();
         let bench = Bench::new(finalizer, |b| b.tool(tool));
         let staged = bench.call("pusher", json!({ "label": "First" })).await;
-        let text = "Staged as a proposal — files NOT modified yet. To apply: write a one-sentence reason to xd://resolve. To discard: write to xd://reject.\n\nI would do it.";
-        assert_eq!(staged.content, [text], "{finalizer:?}");
+        // The notice names what the model has, and nothing else.
+        let notice = match finalizer {
+            Finalizer::Write => {
+                "Staged as a proposal — files NOT modified yet. To apply: write a one-sentence reason to xd://resolve. To discard: write to xd://reject."
+            }
+            Finalizer::HiddenTool => {
+                "Staged as a proposal — files NOT modified yet. To apply: call `resolve` with {\"action\": \"apply\", \"reason\": \"<one sentence>\"}. To discard: call it with \"discard\"."
+            }
+        };
+        assert_eq!(staged.content, [format!("{notice}\n\nI would do it.")]);
         let head = bench.host.session().actions().head().unwrap();
         assert_eq!(
             (head.id().to_string(), head.label()),
