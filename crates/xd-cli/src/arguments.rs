@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use xd_protocol::is_invisible;
 
 /// Staged edits: show what a change would do, then apply it whole or drop it.
 #[derive(Debug, Parser)]
@@ -26,7 +27,11 @@ pub(crate) struct Arguments {
 
 const AFTER_HELP: &str = "\
 Exit status: 0 done (staged, applied, discarded, shown); 1 nothing to do (nothing matched, nothing \
-pending); 2 an error, and nothing was changed.
+pending); 2 an error, and nothing was changed. status, log and devices only report: 0 also where \
+there is nothing to list. Where the work was done and only its output could not be written, the \
+status is 2 and the message says so.
+With --json a command prints one JSON object, an error {\"v\":1,\"error\":…,\"hint\":…}; log and demo \
+print JSON Lines, one object a line.
 The variable XD_LOG=debug logs to standard error; NO_COLOR=1 turns colour off.";
 
 /// When to use colour.
@@ -47,14 +52,14 @@ pub(crate) enum Command {
     Demo(DemoArguments),
     /// Stage a structural rewrite and print its preview.
     Edit(EditArguments),
-    /// List what is pending.
+    /// List what is pending. It only reports: the exit status is 0 whether anything is pending or not.
     Status,
     /// Show the whole preview of a staged action; without a number, of the most recent.
     Show {
         /// The action's number.
         #[arg(value_parser = number)]
         number: Option<u64>,
-        /// Print a plain unified diff, for patch or git apply.
+        /// Print a plain unified diff, for patch or git apply; not together with --json.
         #[arg(long)]
         diff: bool,
     },
@@ -62,16 +67,19 @@ pub(crate) enum Command {
     Resolve(DecisionArguments),
     /// Discard a staged action.
     Reject(DecisionArguments),
-    /// Print every decision made in this workspace.
+    /// Print every decision made in this workspace, oldest first; with --json as JSON Lines, one
+    /// object a decision.
     Log,
     /// List what is mounted under xd://; with --json, all that is known of each device.
     Devices,
-    /// Read an xd:// address: the protocol's own form, for an agent with a shell.
+    /// Read an xd:// address: the protocol's own form, for an agent with a shell. What it answers is
+    /// on standard output, refusals too.
     Read {
         /// xd://, xd://TOOL, xd://resolve@N.
         address: String,
     },
-    /// Write to an xd:// address: the protocol's own form, for an agent with a shell.
+    /// Write to an xd:// address: the protocol's own form, for an agent with a shell. What it answers
+    /// is on standard output, refusals too.
     Write {
         /// xd://resolve, xd://reject, xd://resolve@N, xd://TOOL.
         address: String,
@@ -84,7 +92,7 @@ pub(crate) enum Command {
 /// What `xd demo` takes.
 #[derive(Debug, Args)]
 pub(crate) struct DemoArguments {
-    /// Show the hidden messages and what each request carries.
+    /// Show the hidden messages and the tool choice of each turn.
     #[arg(short, long)]
     pub(crate) verbose: bool,
     /// Leave the scratch copies and say where they are.
@@ -124,23 +132,65 @@ pub(crate) struct EditArguments {
 /// What `xd resolve` and `xd reject` take.
 #[derive(Debug, Args)]
 pub(crate) struct DecisionArguments {
-    /// The action's number (the most recent without one), then the reason in a sentence. A reason
-    /// that begins with a dash goes behind --.
+    /// The action's number (the most recent without one), then the reason in a sentence.
+    ///
+    /// A first word that looks like a number must be one: 2 or @2, counted from 1. A reason that
+    /// itself begins like a number is quoted whole, as one word: xd resolve "2 callers remain." A
+    /// reason that begins with a dash goes behind --.
     #[arg(value_name = "[N] REASON", required = true)]
     pub(crate) words: Vec<String>,
 }
 
+/// Why the first word of a decision cannot be told for a number or for a part of the reason. To take
+/// it for the reason would decide about the most recent action where another one was meant.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum FirstWord {
+    /// It looks like a number and is none.
+    #[error("'{0}' is not the number of a staged action")]
+    NoNumber(String),
+    /// It is blank, as a variable of a shell is that was never set.
+    #[error("the first word is blank: it is neither a number nor a reason")]
+    Blank,
+}
+
 impl DecisionArguments {
     /// The number, if the first word is one, and the reason.
-    pub(crate) fn split(&self) -> (Option<u64>, String) {
-        match self.words.split_first() {
-            Some((first, rest)) => match number(first) {
-                Ok(number) => (Some(number), rest.join(" ")),
-                Err(_) => (None, self.words.join(" ")),
-            },
-            None => (None, String::new()),
+    pub(crate) fn split(&self) -> Result<(Option<u64>, String), FirstWord> {
+        let Some((first, rest)) = self.words.split_first() else {
+            return Ok((None, String::new()));
+        };
+        if let Ok(number) = number(first) {
+            return Ok((Some(number), rest.join(" ")));
+        }
+        if !rest.is_empty() && !first.contains(is_visible) {
+            return Err(FirstWord::Blank);
+        }
+        if begins_like_a_number(first) && !(rest.is_empty() && is_a_sentence(first)) {
+            return Err(FirstWord::NoNumber(first.clone()));
+        }
+        Ok((None, self.words.join(" ")))
+    }
+}
+
+fn is_visible(c: char) -> bool {
+    !c.is_whitespace() && !c.is_control() && !is_invisible(c)
+}
+
+/// Whether `word` can be a slip for a number: behind signs and brackets stands a digit of any script
+/// (`#1`, `+1`, `(2)`, `１`), or it is the sign for a number and nothing else.
+fn begins_like_a_number(word: &str) -> bool {
+    match word.trim_start_matches(|c: char| !c.is_alphanumeric()).chars().next() {
+        Some(first) => first.is_numeric(),
+        None => {
+            let mut visible = word.chars().filter(|&c| is_visible(c)).peekable();
+            visible.peek().is_some() && visible.all(|c| matches!(c, '@' | '#' | '＠' | '＃' | '№'))
         }
     }
+}
+
+/// Whether one argument holds several words with letters: whoever quoted them meant a sentence.
+fn is_a_sentence(word: &str) -> bool {
+    word.split_whitespace().nth(1).is_some() && word.chars().any(char::is_alphabetic)
 }
 
 /// A staged action's number, with or without `@`.
@@ -162,15 +212,78 @@ mod tests {
         Arguments::command().debug_assert();
     }
 
+    fn split(words: &[&str]) -> Result<(Option<u64>, String), FirstWord> {
+        DecisionArguments { words: words.iter().map(|w| (*w).to_owned()).collect() }.split()
+    }
+
     #[test]
     fn a_number_before_the_reason_is_taken_as_one() {
-        let split = |words: &[&str]| {
-            DecisionArguments { words: words.iter().map(|w| (*w).to_owned()).collect() }.split()
-        };
-        assert_eq!(split(&["3", "It is right."]), (Some(3), "It is right.".to_owned()));
-        assert_eq!(split(&["@3", "It", "is", "right."]), (Some(3), "It is right.".to_owned()));
-        assert_eq!(split(&["It is right."]), (None, "It is right.".to_owned()));
-        assert_eq!(split(&["3"]), (Some(3), String::new()));
-        assert_eq!(split(&["0", "x"]), (None, "0 x".to_owned()));
+        for (words, number, reason) in [
+            (&["3", "It is right."][..], Some(3), "It is right."),
+            (&["@3", "It", "is", "right."], Some(3), "It is right."),
+            (&["18446744073709551615", "x"], Some(u64::MAX), "x"),
+            (&["It is right."], None, "It is right."),
+            (&["It", "is", "1", "line."], None, "It is 1 line."),
+            (&["3"], Some(3), ""),
+            (&["  "], None, "  "),
+            (&["2 callers remain."], None, "2 callers remain."),
+            (&["#12 asks for it."], None, "#12 asks for it."),
+            (&["@alice", "asked."], None, "@alice asked."),
+            (&["--", "fine"], None, "-- fine"),
+            (&["v2", "is", "out."], None, "v2 is out."),
+        ] {
+            assert_eq!(split(words), Ok((number, reason.to_owned())), "{words:?}");
+        }
+    }
+
+    // A slip in a number must never decide about the head.
+    #[test]
+    fn what_looks_like_a_number_and_is_none_is_refused() {
+        for word in [
+            "0",
+            "@0",
+            "00",
+            "18446744073709551616",
+            "#1",
+            "+1",
+            "-1",
+            "1.",
+            "1,",
+            "1:",
+            "1st",
+            "1x",
+            "@@1",
+            "@+1",
+            "１",
+            "＃1",
+            "²",
+            "①",
+            "Ⅳ",
+            "٣",
+            "½",
+            "(1)",
+            "[2]",
+            "'1'",
+            "№1",
+            "\u{200b}1",
+            " 1",
+            "1 ",
+            "1\u{a0}2",
+            "@",
+            "#",
+            "0x1",
+            "1e3",
+            "−1",
+            "1..2",
+        ] {
+            let wanted = Err(FirstWord::NoNumber(word.to_owned()));
+            assert_eq!(split(&[word]), wanted, "{word:?} alone");
+            assert_eq!(split(&[word, "It is right."]), wanted, "{word:?}");
+        }
+        // A sentence that begins so is one only where it is everything that is said.
+        assert!(split(&["2 callers", "remain."]).is_err());
+        for blank in ["", " ", "\t", "\u{200b}"] {
+            assert_eq!(split(&[blank, "It is right."]), Err(FirstWord::Blank), "{blank:?}");
+        }
     }
 }

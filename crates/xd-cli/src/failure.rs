@@ -34,6 +34,18 @@ pub(crate) struct Failure {
 
 impl Failure {
     pub(crate) fn new(what: impl Display, hint: impl Display) -> Self {
-        Self { what: what.to_string(), hint: hint.to_string() }
+        Self { what: one_line(&what.to_string()), hint: one_line(&hint.to_string()) }
     }
+}
+
+/// The lines of `text` in one: an error is one line what, and one line what to do.
+fn one_line(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
+        if !out.is_empty() {
+            out.push(' ');
+        }
+        out.push_str(line);
+    }
+    out
 }

@@ -9,6 +9,7 @@ mod demo;
 mod failure;
 mod place;
 mod screen;
+mod usage;
 
 use std::process::ExitCode;
 
@@ -17,13 +18,17 @@ use clap::Parser as _;
 use crate::{arguments::Arguments, screen::Screen};
 
 fn main() -> ExitCode {
-    let arguments = Arguments::parse();
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => return usage::answer(&error),
+    };
     follow_if_asked();
     let mut screen = Screen::of(&arguments);
-    match command::run(&arguments, &mut screen) {
-        Ok(status) => status.into(),
+    let status = match command::run(&arguments, &mut screen) {
+        Ok(status) => status,
         Err(failure) => screen.fail(&failure),
-    }
+    };
+    screen.finish(status)
 }
 
 /// Logs to standard error where `XD_LOG` says what (`XD_LOG=debug`); otherwise nothing is logged.

@@ -7,7 +7,7 @@ use std::{
 
 use serde_json::{Value, json};
 use xd_protocol::is_invisible;
-use xd_render::{Line, Options, Theme, clean_line, to_ansi};
+use xd_render::{Break, Cells, Line, Options, Role, Span, Theme, clean_line, to_ansi};
 
 use crate::{
     arguments::{Arguments, When},
@@ -17,8 +17,21 @@ use crate::{
 /// Standard output and what it can show.
 pub(crate) struct Screen {
     json: bool,
+    /// Whether lines are fitted into the width: to a pipe they go as long as they are.
+    fits: bool,
     options: Options,
     error_theme: Theme,
+    /// What became of standard output, where something did.
+    output: Output,
+}
+
+/// Whether what is printed still arrives.
+enum Output {
+    Open,
+    /// A reader that has seen enough closed the pipe: that ends the output, not the work.
+    Closed,
+    /// It could not be written: the first error.
+    Failed(io::Error),
 }
 
 /// The width of what is no terminal.
@@ -36,7 +49,15 @@ impl Screen {
         let options =
             Options::new(width.unwrap_or(PIPED_WIDTH)).with_theme(theme).with_max_lines(cut);
         let error_theme = theme_of_errors(arguments.color);
-        Self { json: arguments.json, options, error_theme }
+        let json = arguments.json;
+        Self { json, fits: terminal, options, error_theme, output: Output::Open }
+    }
+
+    /// A screen for what is said before the arguments are known.
+    pub(crate) fn plain(json: bool) -> Self {
+        let options = Options::new(PIPED_WIDTH).with_theme(Theme::none());
+        let error_theme = theme_of_errors(When::Auto);
+        Self { json, fits: false, options, error_theme, output: Output::Open }
     }
 
     /// Whether JSON is wanted.
@@ -54,19 +75,26 @@ impl Screen {
         self.options.clone().with_max_lines(None)
     }
 
-    /// Prints styled lines.
+    /// Prints styled lines; on a terminal, those that are too wide in several.
     pub(crate) fn lines(&mut self, lines: &[Line]) {
-        self.raw(&to_ansi(lines, &self.options.theme));
+        let text = if self.fits {
+            let fitted: Vec<Line> = lines
+                .iter()
+                .flat_map(|line| fit(line, self.options.width, &self.options.cells))
+                .collect();
+            to_ansi(&fitted, &self.options.theme)
+        } else {
+            to_ansi(lines, &self.options.theme)
+        };
+        self.raw(text.as_bytes());
     }
 
-    /// Prints foreign text: every line as it is, but inert.
+    /// Prints foreign text: every line as it is, but inert; on a terminal, those that are too wide
+    /// in several.
     pub(crate) fn text(&mut self, text: &str) {
-        let mut out = String::with_capacity(text.len() + 1);
-        for line in text.lines() {
-            out.push_str(&clean_line(line));
-            out.push('\n');
-        }
-        self.raw(&out);
+        let lines: Vec<Line> =
+            text.lines().map(|line| Line::of(&clean_line(line), Role::Text)).collect();
+        self.lines(&lines);
     }
 
     /// Prints text for another program: to a terminal inert, to a pipe as it is.
@@ -75,8 +103,14 @@ impl Screen {
             self.text(&String::from_utf8_lossy(text));
             return;
         }
-        let mut out = io::stdout().lock();
-        let _ = out.write_all(text).and_then(|()| out.flush());
+        self.raw(text);
+    }
+
+    /// Prints the help or version that the parser of the arguments answers.
+    pub(crate) fn help(mut self, help: &clap::Error) -> ExitCode {
+        let printed = help.print().and_then(|()| io::stdout().flush());
+        self.heard(printed);
+        self.finish(Status::Done)
     }
 
     /// Prints one line of JSON. What of its strings a terminal could act on is escaped, which leaves
@@ -93,30 +127,94 @@ impl Screen {
             }
         }
         out.push('\n');
-        self.raw(&out);
+        self.raw(out.as_bytes());
     }
 
-    /// Prints an error and answers the exit status.
-    pub(crate) fn fail(&mut self, failure: &Failure) -> ExitCode {
+    /// Prints an error and answers how the command ended.
+    pub(crate) fn fail(&mut self, failure: &Failure) -> Status {
         if self.json {
             self.json(&json!({ "v": 1, "error": failure.what, "hint": failure.hint }));
         } else {
-            let mut what = Line::of("xd: ", xd_render::Role::Error);
-            what.add(&clean_line(&failure.what), xd_render::Role::Text);
-            let hint =
-                Line::of(&format!("    {}", clean_line(&failure.hint)), xd_render::Role::Muted);
-            let text = to_ansi(&[what, hint], &self.error_theme);
-            // Nobody is left to tell where standard error is gone.
-            let _ = io::stderr().write_all(text.as_bytes());
+            self.complain(failure);
         }
+        Status::Refused
+    }
+
+    /// The exit status of a command that ended so. Output that could not be written is an error.
+    pub(crate) fn finish(self, status: Status) -> ExitCode {
+        let Output::Failed(error) = &self.output else { return status.into() };
+        let hint = match status {
+            Status::Done => {
+                "The command itself was carried out; `xd status` and `xd log` say how things are."
+            }
+            Status::Nothing | Status::Refused => {
+                "Nothing was changed. Free the output and run it again."
+            }
+        };
+        self.complain(&Failure::new(format!("standard output: {error}"), hint));
         Status::Refused.into()
     }
 
-    /// A reader that has seen enough closes the pipe: that ends the output, not the work.
-    fn raw(&mut self, text: &str) {
-        let mut out = io::stdout().lock();
-        let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    /// Prints two lines on standard error: what, and what to do.
+    fn complain(&self, failure: &Failure) {
+        let mut what = Line::of("xd: ", Role::Error);
+        what.add(&clean_line(&failure.what), Role::Text);
+        let hint = Line::of(&format!("{HINT_INDENT}{}", clean_line(&failure.hint)), Role::Muted);
+        let lines = match terminal_size::terminal_size_of(io::stderr()) {
+            Some((width, _)) => [what, hint]
+                .iter()
+                .flat_map(|line| fit(line, usize::from(width.0), &self.options.cells))
+                .collect(),
+            None => vec![what, hint],
+        };
+        // Nobody is left to tell where standard error is gone.
+        let _ = io::stderr().write_all(to_ansi(&lines, &self.error_theme).as_bytes());
     }
+
+    fn raw(&mut self, text: &[u8]) {
+        if let Output::Open = self.output {
+            let mut out = io::stdout().lock();
+            let written = out.write_all(text).and_then(|()| out.flush());
+            drop(out);
+            self.heard(written);
+        }
+    }
+
+    fn heard(&mut self, written: io::Result<()>) {
+        match written {
+            Ok(()) => {}
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => self.output = Output::Closed,
+            Err(error) => self.output = Output::Failed(error),
+        }
+    }
+}
+
+/// How far a hint is indented below what it is about.
+const HINT_INDENT: &str = "    ";
+
+/// `line` in as many lines as `width` wants. What continues it begins below its first word, as long
+/// as that leaves it more than half the width.
+pub(crate) fn fit(line: &Line, width: usize, cells: &Cells) -> Vec<Line> {
+    if line.width(cells) <= width {
+        return vec![line.clone()];
+    }
+    let blanks = line.text().chars().take_while(|&c| c == ' ').count();
+    if blanks == 0 || blanks * 2 >= width {
+        return line.wrap(width, Break::Words, cells);
+    }
+    let mut body = Line::new();
+    let mut skip = blanks;
+    for span in line.spans() {
+        let from = skip.min(span.text().len());
+        skip -= from;
+        body.push(Span::new(&span.text()[from..], span.style()).linked(span.link().cloned()));
+    }
+    let indented = |rest: Line| {
+        let mut line = Line::of(&" ".repeat(blanks), Role::Text);
+        line.extend(rest);
+        line
+    };
+    body.wrap(width - blanks, Break::Words, cells).into_iter().map(indented).collect()
 }
 
 fn theme(when: When, terminal: bool) -> Theme {
@@ -151,4 +249,35 @@ fn is_set(variable: &str) -> bool {
 
 fn terminal_width() -> Option<usize> {
     terminal_size::terminal_size().map(|(width, _)| usize::from(width.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // CONTRACT V4: nothing is wider than the terminal, and nothing is lost.
+    #[test]
+    fn v4_a_line_is_fitted_into_any_width() {
+        let cells = Cells::default();
+        let mut log = Line::of("    2026-01-01 10:00:00  @12  ", Role::Muted);
+        log.add("applied", Role::Success);
+        log.add(" by a person  AST Edit: 1 replacement in 日本語/ファイル.ts", Role::Text);
+        for line in [log, Line::of("Staged as @1; no file is changed yet.", Role::Text)] {
+            let squeezed = |text: &str| text.split_whitespace().collect::<String>();
+            for width in 2..120 {
+                let fitted = fit(&line, width, &cells);
+                assert!(fitted.iter().all(|line| line.width(&cells) <= width), "{width}");
+                let text: String = fitted.iter().map(Line::text).collect();
+                assert_eq!(squeezed(&text), squeezed(&line.text()), "{width}");
+            }
+            assert_eq!(fit(&line, 200, &cells), std::slice::from_ref(&line));
+        }
+    }
+
+    #[test]
+    fn what_continues_an_indented_line_is_indented_too() {
+        let line = Line::of("  apply:   xd resolve 1 \"why\"", Role::Text);
+        let fitted = fit(&line, 20, &Cells::default());
+        assert!(fitted.len() > 1 && fitted.iter().all(|line| line.text().starts_with("  ")));
+    }
 }

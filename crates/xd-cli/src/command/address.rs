@@ -2,8 +2,8 @@
 
 use std::{io::Read as _, path::Path};
 
-use serde_json::json;
-use xd_protocol::{Address, classify};
+use serde_json::{Value, json};
+use xd_protocol::{Address, Confirm, Reason, Selection, Target, classify, parse_xd_url};
 use xd_resolve::{Decider, ToolCall, ToolResult};
 use xd_write::{CallScope, Host};
 
@@ -23,7 +23,10 @@ pub(crate) fn read(
     must_be_an_address(address, "cat")?;
     let view = View::open(directory)?;
     let call = ToolCall::new("shell", "read", json!({ "path": address }));
-    answer(&view.host(), call, screen)
+    let result = run(&view.host(), call)?;
+    let status = if result.is_error { Status::Refused } else { Status::Done };
+    print(&result, status, screen);
+    Ok(status)
 }
 
 /// Writes to an address.
@@ -42,8 +45,33 @@ pub(crate) fn write(
         })?;
     }
     let place = Place::open(directory)?;
+    let bare_confirm = is_bare_confirm(address) && Reason::new(&content).is_ok();
+    let nothing_pending = !place.session.actions().has_pending();
     let call = ToolCall::new("shell", "write", json!({ "path": address, "content": content }));
-    answer(&place.host(), call, screen)
+    let result = run(&place.host(), call)?;
+    let status = if (bare_confirm && nothing_pending) || replaced_nothing(&result) {
+        Status::Nothing
+    } else if result.is_error {
+        Status::Refused
+    } else {
+        Status::Done
+    };
+    print(&result, status, screen);
+    Ok(status)
+}
+
+/// Whether `address` decides about the most recent action, whichever that is.
+fn is_bare_confirm(address: &str) -> bool {
+    let Some(Target::Device(device)) = parse_xd_url(address) else { return false };
+    Confirm::of(device).is_some_and(|confirm| confirm.selection == Selection::Head)
+}
+
+/// Whether `result` is that of a rewrite which found nothing to replace (`CONTRACT S6`).
+fn replaced_nothing(result: &ToolResult) -> bool {
+    let counted = result.details.as_ref().and_then(|details| {
+        details.pointer("/xdev/inner/summary/counts/replacements").and_then(Value::as_u64)
+    });
+    !result.is_error && counted == Some(0)
 }
 
 /// A path is none of our business here; a slip of an address goes on, to be named by the protocol.
@@ -59,14 +87,22 @@ fn must_be_an_address(address: &str, instead: &str) -> Result<(), Failure> {
     }
 }
 
-fn answer(host: &Host, call: ToolCall, screen: &mut Screen) -> Result<Status, Failure> {
+fn run(host: &Host, call: ToolCall) -> Result<ToolResult, Failure> {
     let scope = CallScope::of(Decider::Model);
-    let result: ToolResult = block_on(host.run_batch(&[call], &scope))?.pop().unwrap_or_default();
-    let status = if result.is_error { Status::Refused } else { Status::Done };
+    Ok(block_on(host.run_batch(&[call], &scope))?.pop().unwrap_or_default())
+}
+
+/// Prints the tool result as the agent is to read it, refusals included.
+fn print(result: &ToolResult, status: Status, screen: &mut Screen) {
     if screen.is_json() {
-        screen.json(&json!({ "v": 1, "result": result }));
+        let mut answer = json!({ "v": 1, "result": result });
+        if status == Status::Refused {
+            answer["error"] = result.joined().into();
+            answer["hint"] =
+                "`xd read xd://` lists the devices; `xd status` what is pending.".into();
+        }
+        screen.json(&answer);
     } else {
         screen.text(&result.joined());
     }
-    Ok(status)
 }

@@ -3,9 +3,10 @@
 use std::path::Path;
 
 use serde_json::json;
-use xd_protocol::{Selection, StageNumber, Verdict, WRITE_TOOL};
-use xd_render::Renderers;
-use xd_resolve::{Decider, ToolCall, ToolResult, resolve_dispatch_details};
+use xd_protocol::{Reason, ReasonFault, Selection, StageNumber, Verdict, WRITE_TOOL};
+use xd_render::{Renderers, clean_line};
+use xd_resolve::{ActionState, Decider, ToolCall, ToolResult, resolve_dispatch_details};
+use xd_session::Session;
 use xd_write::CallScope;
 
 use super::block_on;
@@ -16,38 +17,76 @@ use crate::{
     screen::Screen,
 };
 
-/// Applies or discards, and prints the result's block.
+/// Applies or discards, and prints the result's block; a refusal as an error.
 pub(crate) fn run(
     directory: &Path,
     verdict: Verdict,
     arguments: &DecisionArguments,
     screen: &mut Screen,
 ) -> Result<Status, Failure> {
-    let (number, reason) = arguments.split();
-    let selection = number.and_then(StageNumber::new).map_or(Selection::Head, Selection::Numbered);
-    if reason.trim().is_empty() {
-        let word = verdict.device();
-        return Err(Failure::new(
-            "the reason is missing",
+    let word = verdict.device();
+    let (number, reason) = arguments.split().map_err(|error| {
+        Failure::new(
+            error,
             format!(
-                "Say why in a sentence: xd {word} {} \"All call sites use the new name.\"",
-                number.unwrap_or(1)
+                "Give a number from `xd status` or none; a reason that begins like a number is \
+                 quoted whole: xd {word} \"2 callers remain.\""
             ),
-        ));
-    }
+        )
+    })?;
+    check(verdict, number, &reason)?;
+    let selection = number.and_then(StageNumber::new).map_or(Selection::Head, Selection::Numbered);
     let place = Place::open(directory)?;
-    let nothing = selection == Selection::Head && !place.session.actions().has_pending();
+    let actions = place.session.actions();
+    let number = match selection {
+        Selection::Head => actions.head().map(|head| head.number()),
+        Selection::Numbered(number) => Some(number),
+    };
+    let before = number.and_then(|number| Some((number, actions.get(number)?.1)));
     let call = call(verdict, selection, &reason);
     let scope = CallScope::of(Decider::Person);
     let results = block_on(place.host().run_batch(std::slice::from_ref(&call), &scope))?;
     let result = results.into_iter().next().unwrap_or_default();
-    let status = match (nothing, result.is_error) {
-        (true, _) => Status::Nothing,
-        (false, true) => Status::Refused,
-        (false, false) => Status::Done,
+    let Some(number) = number else {
+        nothing(verdict, &result, screen);
+        return Ok(Status::Nothing);
     };
-    print(&call, &result, screen);
-    Ok(status)
+    if result.is_error {
+        let failure = refusal(&place, verdict, number, before.map(|(_, state)| state), &result);
+        if !screen.is_json() {
+            return Err(failure);
+        }
+        let Failure { what, hint } = failure;
+        screen.json(&json!({ "v": 1, "error": what, "hint": hint, "result": result }));
+        return Ok(Status::Refused);
+    }
+    if screen.is_json() {
+        screen.json(&json!({ "v": 1, "result": result }));
+    } else {
+        print(&place.session, number, &call, &result, screen);
+    }
+    Ok(Status::Done)
+}
+
+/// Checks the reason before anything is opened.
+fn check(verdict: Verdict, number: Option<u64>, reason: &str) -> Result<(), Failure> {
+    let word = verdict.device();
+    let n = number.map(|n| format!("{n} ")).unwrap_or_default();
+    match Reason::new(reason) {
+        Ok(_) => Ok(()),
+        Err(ReasonFault::TooLong { chars }) => Err(Failure::new(
+            format!(
+                "the reason has {chars} characters; {} is the most",
+                xd_protocol::MAX_REASON_CHARS
+            ),
+            "Say it in a sentence. Nothing was decided.",
+        )),
+        // Whatever else may be wrong with a reason, a sentence is the way out.
+        Err(_) => Err(Failure::new(
+            "the reason is missing",
+            format!("Say why in a sentence: xd {word} {n}\"All call sites use the new name.\""),
+        )),
+    }
 }
 
 /// The confirm as a model would make it: a person's decision takes the same way.
@@ -60,16 +99,116 @@ fn call(verdict: Verdict, selection: Selection, reason: &str) -> ToolCall {
     ToolCall::new("shell", WRITE_TOOL, json!({ "path": path, "content": reason }))
 }
 
-/// Prints the block of a decision and what the producer says, or the plain words of a refusal.
-fn print(call: &ToolCall, result: &ToolResult, screen: &mut Screen) {
+/// Says that nothing is pending.
+fn nothing(verdict: Verdict, result: &ToolResult, screen: &mut Screen) {
     if screen.is_json() {
         screen.json(&json!({ "v": 1, "result": result }));
         return;
     }
+    let done = match verdict {
+        Verdict::Apply => "applied",
+        Verdict::Discard => "discarded",
+    };
+    screen.text(&format!(
+        "Nothing is pending, so nothing was {done}. `xd log` lists what was decided."
+    ));
+}
+
+/// A refused or failed decision in the words of a shell.
+fn refusal(
+    place: &Place,
+    verdict: Verdict,
+    number: StageNumber,
+    before: Option<ActionState>,
+    result: &ToolResult,
+) -> Failure {
+    let word = verdict.device();
+    let state = match before {
+        None => {
+            return Failure::new(
+                format!("no staged action has number {number}"),
+                "`xd status` lists what is pending, `xd log` what was decided.",
+            );
+        }
+        Some(ActionState::Pending) => None,
+        Some(ActionState::Taken(_)) => Some("already being resolved"),
+        Some(ActionState::Applied) => Some("already applied"),
+        Some(ActionState::Discarded) => Some("already discarded"),
+        Some(ActionState::Void) => Some("void: its session has ended"),
+        Some(ActionState::Withdrawn) => Some("withdrawn: the host took it over"),
+    };
+    if let Some(state) = state {
+        return Failure::new(
+            format!("staged action @{number} is {state}; nothing was done"),
+            "`xd log` says who decided it and why; `xd status` lists what is pending.",
+        );
+    }
+    let what = result.content.first().map_or("it failed", String::as_str);
+    let hint = match place.session.actions().get(number) {
+        Some((action, ActionState::Pending)) => {
+            let stale =
+                action.change_set().is_some_and(|set| set.check(place.workspace.root()).is_err());
+            if stale {
+                format!(
+                    "Staged action @{number} is still pending: xd reject {number} \"why\", then \
+                     stage it anew."
+                )
+            } else {
+                let other = match verdict {
+                    Verdict::Apply => Verdict::Discard,
+                    Verdict::Discard => Verdict::Apply,
+                };
+                format!(
+                    "Staged action @{number} is still pending: xd {word} {number} \"why\" tries \
+                     again, xd {} {number} \"why\" is the other way.",
+                    other.device()
+                )
+            }
+        }
+        Some(_) | None => "`xd log` says what became of it.".to_owned(),
+    };
+    Failure::new(what, hint)
+}
+
+/// Prints the block of a decision and what the producer says.
+fn print(
+    session: &Session,
+    number: StageNumber,
+    call: &ToolCall,
+    result: &ToolResult,
+    screen: &mut Screen,
+) {
     if resolve_dispatch_details(result).is_some() {
         screen.lines(&Renderers::new().draw(call, result, screen.options()));
     }
-    if !result.is_error || resolve_dispatch_details(result).is_none() {
-        screen.text(&result.joined());
+    for (index, text) in result.content.iter().enumerate() {
+        // What stands behind the result itself names addresses where a shell has commands.
+        if index == 0 || !text.contains("xd://") {
+            screen.text(text);
+        }
     }
+    for line in stale_since(session, number) {
+        screen.text(&line);
+    }
+}
+
+/// What an apply made stale of the actions that are still pending (`CONTRACT F7`).
+fn stale_since(session: &Session, applied: StageNumber) -> Vec<String> {
+    let actions = session.actions();
+    let Some((applied, ActionState::Applied)) = actions.get(applied) else { return Vec::new() };
+    let Some(changed) = applied.change_set() else { return Vec::new() };
+    let pending = actions.pending();
+    let touched = pending
+        .iter()
+        .filter(|action| action.change_set().is_some_and(|change_set| change_set.touches(changed)));
+    touched
+        .map(|action| {
+            let n = action.number();
+            format!(
+                "Staged action @{n} ({}) is stale now: it was previewed before this. \
+                 xd reject {n} \"why\", then stage it anew.",
+                clean_line(action.label())
+            )
+        })
+        .collect()
 }

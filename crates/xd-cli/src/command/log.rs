@@ -13,7 +13,7 @@ use crate::{
     screen::Screen,
 };
 
-/// Prints the decisions; as JSON, one line each with everything that is known.
+/// Prints the decisions; as JSON Lines, one object each with everything that is known.
 pub(crate) fn run(directory: &Path, screen: &mut Screen) -> Result<Status, Failure> {
     let view = View::open(directory)?;
     let lines = match &view.state {

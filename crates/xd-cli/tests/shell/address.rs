@@ -40,7 +40,7 @@ fn w5_listing_documents_and_usage() {
         unknown.status == 2 && unknown.out.contains("Did you mean 'xd://ast_edit'?"),
         "{unknown:?}"
     );
-    assert_eq!(folder.xd(&["write", "xd://resolve", "Go."]).status, 2);
+    assert_eq!(folder.xd(&["write", "xd://resolve", "Go."]).status, 1);
     // Looking makes nothing.
     let fresh = Folder::new(&[]);
     fresh.xd(&["read", "xd://"]);
@@ -84,4 +84,35 @@ fn a_dash_reads_standard_input() {
     let run = Run::of(child.wait_with_output().unwrap());
     assert_eq!(run.status, 0, "{run:?}");
     assert!(folder.xd(&["log"]).out.contains("Grüße von der Leitung."));
+}
+
+// CONTRACT D3, D4, S6: the exit status is that of the commands, whatever the text says.
+#[test]
+fn d3_d4_s6_nothing_to_do_is_status_1() {
+    let folder = Folder::new(&[("a.ts", "f(1);\n")]);
+    for (address, text, status) in [
+        ("xd://resolve", "Go.", 1),
+        ("xd://reject", "No.", 1),
+        ("XD://resolve", "Go.", 1),
+        ("xd://resolve", "", 2),
+        ("xd://resolve@7", "Go.", 2),
+        ("xd://ast_edit", r#"{"ops":[{"pat":"old($A)","out":"x"}],"paths":["."]}"#, 1),
+        ("xd://ast_edit", r#"{"ops":[{"pat":"f($A)","out":"f($A)"}],"paths":["."]}"#, 1),
+        ("xd://ast_edit", r#"{"ops":[{"pat":"f($A)","out":"$B"}],"paths":["."]}"#, 2),
+        ("xd://ast_edit", "?", 0),
+    ] {
+        for json in [false, true] {
+            let mut arguments = vec!["write", address, text];
+            arguments.extend(json.then_some("--json"));
+            let run = folder.xd(&arguments);
+            assert_eq!(run.status, status, "{arguments:?}: {run:?}");
+            if json {
+                let answer = run.json();
+                assert!(answer["result"].is_object(), "{run:?}");
+                assert_eq!(answer["error"].is_string(), status == 2, "{run:?}");
+                assert_eq!(answer["hint"].is_string(), status == 2, "{run:?}");
+            }
+        }
+    }
+    assert_eq!(folder.xd(&["status"]).status, 0, "status only reports");
 }
