@@ -301,7 +301,7 @@ fn s7_g10_what_nobody_could_finalize_is_not_staged() {
     let session = WithoutWrite(Arc::new(ActionStore::new()));
     let error = block_on(queue_resolve_handler(&session, request("a"))).unwrap_err();
     assert!(matches!(error, StageError::CannotFinalize));
-    assert!(error.to_string().starts_with("Nothing was staged: the `write` tool is not active"));
+    assert!(error.to_string().starts_with("Nothing was staged: the tool that finalizes (`write`"));
     assert!(!session.0.has_pending());
     assert_eq!(session.0.stage(request("b")).unwrap().number(), n(1));
 }
