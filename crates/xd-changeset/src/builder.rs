@@ -2,6 +2,7 @@
 //! here (`CONTRACT S7`, `CONTRACT F5`).
 
 mod staged;
+mod writable;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -12,6 +13,7 @@ use crate::root::{PathError, Root, new_file_mode};
 use crate::{ByteEdit, Change, ChangeSet, Content, EditError, FileKind, InvalidChangeSet, RelPath};
 
 use staged::StagedFile;
+pub use writable::Place;
 
 /// Collects what is to change and reads the files it starts from.
 ///
@@ -103,6 +105,19 @@ pub enum BuildError {
         path: RelPath,
         /// What would be lost, and what to do.
         why: &'static str,
+    },
+    /// The user may not write there, so that applying would fail (`CONTRACT S7`).
+    #[error(
+        "'{path}' cannot be changed: {place} is not writable for this user ({source}); \
+         give the permission, or leave the file out"
+    )]
+    NotWritable {
+        /// The file to change.
+        path: RelPath,
+        /// What is not writable.
+        place: Place,
+        /// The system's reason.
+        source: io::Error,
     },
     /// The system refuses to let the file be read.
     #[error("cannot read '{path}': {source}")]
@@ -369,6 +384,9 @@ impl Staging<'_> {
                 self.missing_folders(path, &mut makes_folders)?;
             }
         }
+        writable::check(self.root.disk(), &changes, |path| {
+            self.files.get(path).is_some_and(|file| file.is_written_in_place(self.root.disk()))
+        })?;
         Ok(ChangeSet::with_folders(changes, makes_folders.into_iter().collect(), Vec::new())?)
     }
 

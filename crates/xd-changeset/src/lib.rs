@@ -67,12 +67,13 @@ mod restage;
 #[cfg(feature = "commit")]
 mod root;
 mod set;
+mod shown;
 mod stale;
 mod stored;
 
 pub use applied::{Applied, AppliedFile, Recovery, RecoveryOutcome};
 #[cfg(feature = "commit")]
-pub use builder::{BuildError, Builder};
+pub use builder::{BuildError, Builder, Place};
 pub use change::{Change, FileKind, FileState, Verb};
 #[cfg(feature = "commit")]
 pub use commit::{ApplyError, Failure, Locked, Options, RecoverError};

@@ -4,10 +4,14 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::shown::Shown;
+
 /// A path below the workspace root: UTF-8, `/`-separated, with no empty part, no `.` or `..`
 /// part, and not absolute. What it names need not exist.
 ///
-/// Ordering is by bytes, so a sorted list is the same on every machine.
+/// Ordering is by bytes, so a sorted list is the same on every machine. A file name may hold
+/// anything, line breaks and terminal escapes too: `Display` shows it escaped, and
+/// [`as_str`](RelPath::as_str) is the name itself.
 ///
 /// ```
 /// use xd_changeset::RelPath;
@@ -15,6 +19,7 @@ use serde::{Deserialize, Serialize};
 /// let path = RelPath::new("src/lib.rs").unwrap();
 /// assert_eq!(path.parent().unwrap().as_str(), "src");
 /// assert!(RelPath::new("../secret").is_err());
+/// assert_eq!(RelPath::new("a\nb").unwrap().to_string(), "a\\u{a}b");
 /// ```
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
@@ -28,16 +33,16 @@ pub enum RelPathError {
     #[error("the path is empty; give the path of a file below the workspace root")]
     Empty,
     /// The text begins with `/`.
-    #[error("'{0}' is absolute; give it relative to the workspace root")]
+    #[error("'{}' is absolute; give it relative to the workspace root", Shown(.0))]
     Absolute(String),
     /// A part is `..`.
-    #[error("'{0}' climbs with '..'; give the path without it")]
+    #[error("'{}' climbs with '..'; give the path without it", Shown(.0))]
     Climbs(String),
     /// A part is empty or `.` (`a//b`, `a/`, `./a`).
-    #[error("'{0}' has an empty or '.' part; give the path without it")]
+    #[error("'{}' has an empty or '.' part; give the path without it", Shown(.0))]
     EmptyPart(String),
     /// The text holds a NUL byte, which no file name can.
-    #[error("{0:?} holds a NUL byte, which no file name can")]
+    #[error("'{}' holds a NUL byte, which no file name can", Shown(.0))]
     Nul(String),
 }
 
@@ -117,8 +122,10 @@ impl RelPath {
 }
 
 impl fmt::Display for RelPath {
+    /// The path for a reader, on one line: control, line-breaking, bidirectional and invisible
+    /// characters are escaped. [`as_str`](RelPath::as_str) is the path itself.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        Shown(&self.0).fmt(f)
     }
 }
 

@@ -6,8 +6,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::{FileKind, Hash, RelPath};
 
-/// The files are no longer what the change set starts from; nothing was written
-/// (`CONTRACT F2`). Names every such path and what changed.
+/// The files are no longer what the change set starts from (`CONTRACT F2`). Names every such path
+/// and what changed.
+///
+/// Its text is the fact alone, for whoever only looks. What came of an apply that met it, and what
+/// to do then, is said by `ApplyError::Stale`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 pub struct StalePreview {
     /// Every path that differs, sorted. Never empty.
@@ -73,19 +76,15 @@ impl fmt::Display for StalePreview {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("The preview is stale: ")?;
         match self.drifts.as_slice() {
-            [only] => write!(f, "'{}' {}.", only.path, only.what)?,
+            [only] => write!(f, "'{}' {}.", only.path, only.what),
             several => {
                 write!(f, "{} paths changed since.", several.len())?;
                 for drift in several {
                     write!(f, "\n- '{}' {}.", drift.path, drift.what)?;
                 }
-                f.write_str("\n")?;
+                Ok(())
             }
         }
-        if self.drifts.len() == 1 {
-            f.write_str(" ")?;
-        }
-        f.write_str("Nothing was written. Read the present files and stage the change again.")
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::BuildError;
-use crate::disk::Stat;
+use crate::disk::{Disk, Stat};
 use crate::{
     ByteEdit, Change, Content, EditError, FileKind, FileState, InvalidChangeSet, RelPath,
     apply_edits,
@@ -44,6 +44,12 @@ impl StagedFile {
 
     pub(super) fn has_other_names(&self) -> bool {
         self.kind == FileKind::File && self.stat.links > 1
+    }
+
+    /// Whether new content is written into the file rather than put in its place: the commit does
+    /// so where other names link to it or its owner could not be kept otherwise.
+    pub(super) fn is_written_in_place(&self, disk: &dyn Disk) -> bool {
+        self.has_other_names() || !disk.can_own(self.stat.owner)
     }
 
     pub(super) fn is_deleted(&self) -> bool {

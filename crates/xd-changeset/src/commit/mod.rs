@@ -82,7 +82,10 @@ impl Options {
 #[non_exhaustive]
 pub enum ApplyError {
     /// The files are not what the preview started from. Nothing was written (`CONTRACT F2`).
-    #[error(transparent)]
+    #[error(
+        "{}{}Nothing was written. Read the present files and stage the change again.",
+        .0, gap(.0)
+    )]
     Stale(#[from] StalePreview),
     /// Another commit holds the workspace. Nothing was written (`CONTRACT F8`).
     #[error(transparent)]
@@ -143,6 +146,11 @@ pub struct Failure {
     pub path: RelPath,
     /// The system's reason.
     pub source: io::Error,
+}
+
+/// What stands between the fact and what came of it: a list ends its line.
+fn gap(stale: &StalePreview) -> &'static str {
+    if stale.drifts.len() == 1 { " " } else { "\n" }
 }
 
 fn who(holder: &Option<u32>) -> String {

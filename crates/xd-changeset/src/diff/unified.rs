@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 
 use super::{DiffLine, FileDiff, Hunk, LineTag};
+use crate::shown::acts;
 use crate::{FileKind, RelPath};
 
 impl fmt::Display for FileDiff {
@@ -140,7 +141,7 @@ impl fmt::Display for DiffLine {
 /// A path for a header, in quotes with escapes where it holds what would break the line.
 fn quoted<'a>(prefix: &str, path: &'a RelPath) -> Cow<'a, str> {
     let path = path.as_str();
-    if !path.contains(|c: char| c.is_control() || c == '"' || c == '\\') {
+    if !path.contains(|c: char| acts(c) || c == '"' || c == '\\') {
         return if prefix.is_empty() {
             Cow::Borrowed(path)
         } else {
@@ -154,7 +155,7 @@ fn quoted<'a>(prefix: &str, path: &'a RelPath) -> Cow<'a, str> {
             '\\' => text.push_str("\\\\"),
             '\n' => text.push_str("\\n"),
             '\t' => text.push_str("\\t"),
-            c if c.is_control() => {
+            c if acts(c) => {
                 let mut buffer = [0; 4];
                 for byte in c.encode_utf8(&mut buffer).bytes() {
                     text.push_str(&format!("\\{byte:03o}"));

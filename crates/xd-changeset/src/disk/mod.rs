@@ -43,7 +43,7 @@ impl fmt::Display for EntryKind {
             EntryKind::File => "a file",
             EntryKind::Symlink => "a symbolic link",
             EntryKind::Folder => "a folder",
-            EntryKind::Other => "neither a file, a link nor a folder",
+            EntryKind::Other => "a device, a pipe or a socket",
         })
     }
 }
@@ -88,6 +88,10 @@ pub(crate) trait Disk: fmt::Debug + Send + Sync {
     fn append(&self, path: &RelPath, bytes: &[u8]) -> io::Result<()>;
     /// Gives `to` the owner and extended attributes of `from`.
     fn copy_attributes(&self, from: &RelPath, to: &RelPath) -> io::Result<()>;
+    /// Whether the process may write into this file; the system's reason where it may not.
+    fn may_write(&self, path: &RelPath) -> io::Result<()>;
+    /// Whether the process may change the names in this folder; the reason where it may not.
+    fn may_rename_in(&self, folder: Option<&RelPath>) -> io::Result<()>;
     /// Whether a new file can be given this owner.
     fn can_own(&self, owner: (u32, u32)) -> bool;
     fn set_mode(&self, path: &RelPath, mode: u32) -> io::Result<()>;

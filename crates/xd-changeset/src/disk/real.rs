@@ -7,7 +7,7 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use rustix::fs::{self, AtFlags, FileType, Mode, OFlags, RenameFlags};
+use rustix::fs::{self, Access, AtFlags, FileType, Mode, OFlags, RenameFlags};
 use rustix::io::{Errno, retry_on_intr};
 
 use super::{Disk, EntryKind, LockAttempt, Stat};
@@ -189,6 +189,16 @@ impl Disk for RealDisk {
             fs::fchmod(&dest, Mode::from_raw_mode(is.st_mode))?;
         }
         copy_extended(&source, &dest)
+    }
+
+    fn may_write(&self, path: &RelPath) -> io::Result<()> {
+        let folder = self.parent(path)?;
+        Ok(fs::accessat(&folder, path.file_name(), Access::WRITE_OK, AtFlags::EACCESS)?)
+    }
+
+    fn may_rename_in(&self, folder: Option<&RelPath>) -> io::Result<()> {
+        let access = Access::WRITE_OK | Access::EXEC_OK;
+        Ok(fs::accessat(self.folder(folder)?, ".", access, AtFlags::EACCESS)?)
     }
 
     fn can_own(&self, owner: (u32, u32)) -> bool {

@@ -4,12 +4,15 @@ mod paths;
 mod umask;
 mod write;
 
-use std::fs::OpenOptions;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use rustix::fs::{Mode, OFlags};
+use rustix::io::retry_on_intr;
+
 use crate::disk::{Disk, EntryKind, RealDisk};
+use crate::shown::Shown;
 use crate::{Content, RelPath};
 
 pub use paths::PathError;
@@ -35,7 +38,7 @@ pub struct Root {
 
 /// The workspace root cannot be opened.
 #[derive(Debug, thiserror::Error)]
-#[error("cannot open the workspace root '{}': {source}", path.display())]
+#[error("cannot open the workspace root '{}': {source}", Shown(&path.to_string_lossy()))]
 pub struct RootError {
     /// The path given.
     pub path: PathBuf,
@@ -101,12 +104,12 @@ impl Root {
         let given = path.as_ref();
         let error = |source| RootError { path: given.to_owned(), source };
         let path = std::fs::canonicalize(given).map_err(error)?;
-        let handle = OpenOptions::new().read(true).open(&path).map_err(error)?;
-        if !handle.metadata().map_err(error)?.is_dir() {
-            return Err(error(io::ErrorKind::NotADirectory.into()));
-        }
+        // As a folder or not at all: to open a pipe would wait for its other end, for ever.
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let handle = retry_on_intr(|| rustix::fs::open(&path, flags, Mode::empty()))
+            .map_err(|errno| error(errno.into()))?;
         let given = std::path::absolute(given).map_err(error)?;
-        Ok(Self { disk: Arc::new(RealDisk::new(handle.into())), path, given })
+        Ok(Self { disk: Arc::new(RealDisk::new(handle)), path, given })
     }
 
     /// A root on another disk.

@@ -7,6 +7,7 @@ use std::path::Path;
 use super::Root;
 use crate::RelPath;
 use crate::disk::EntryKind;
+use crate::shown::Shown;
 
 /// How many links are followed for one path, as the system itself does.
 const MAX_LINKS: usize = 40;
@@ -19,19 +20,19 @@ pub enum PathError {
     #[error("the path is empty; give the path of a file in the workspace")]
     Empty,
     /// It holds a NUL byte.
-    #[error("{path:?} holds a NUL byte, which no file name can")]
+    #[error("'{}' holds a NUL byte, which no file name can", Shown(path))]
     Nul {
         /// The path as given.
         path: String,
     },
     /// It names the workspace root itself.
-    #[error("'{path}' is the workspace root itself; give the path of a file in it")]
+    #[error("'{}' is the workspace root itself; give the path of a file in it", Shown(path))]
     IsRoot {
         /// The path as given.
         path: String,
     },
     /// It lies outside, by `..` or as an absolute path.
-    #[error("'{path}' is outside the workspace '{root}'; give a path inside it")]
+    #[error("'{}' is outside the workspace '{}'; give a path inside it", Shown(path), Shown(root))]
     Outside {
         /// The path as given.
         path: String,
@@ -39,7 +40,12 @@ pub enum PathError {
         root: String,
     },
     /// A symbolic link on the way leads outside.
-    #[error("'{path}' leads outside the workspace: '{link}' is a symbolic link to '{target}'")]
+    #[error(
+        "'{}' leads outside the workspace: '{}' is a symbolic link to '{}'",
+        Shown(path),
+        Shown(link),
+        Shown(target)
+    )]
     OutsideByLink {
         /// The path as given.
         path: String,
@@ -49,13 +55,13 @@ pub enum PathError {
         target: String,
     },
     /// Links lead in a circle, or too many follow each other.
-    #[error("'{path}' cannot be resolved: more than 40 symbolic links")]
+    #[error("'{}' cannot be resolved: more than 40 symbolic links", Shown(path))]
     TooManyLinks {
         /// The path as given.
         path: String,
     },
     /// A part on the way cannot be looked at.
-    #[error("'{path}' cannot be resolved: {source}")]
+    #[error("'{}' cannot be resolved: {source}", Shown(path))]
     Unreadable {
         /// The path as given.
         path: String,
@@ -98,13 +104,13 @@ impl Root {
     /// `path` with every link resolved, the last part included.
     pub(crate) fn follow(&self, path: &RelPath) -> Result<RelPath, PathError> {
         let parts = self.walk(path.as_str(), split(path.as_str()), Leaf::Follow)?;
-        joined(&parts).ok_or_else(|| PathError::IsRoot { path: path.to_string() })
+        joined(&parts).ok_or_else(|| PathError::IsRoot { path: path.as_str().to_owned() })
     }
 
     /// `path` with the links among its folders resolved, the last part as it is.
     pub(crate) fn follow_folders(&self, path: &RelPath) -> Result<RelPath, PathError> {
         let parts = self.walk(path.as_str(), split(path.as_str()), Leaf::Keep)?;
-        joined(&parts).ok_or_else(|| PathError::IsRoot { path: path.to_string() })
+        joined(&parts).ok_or_else(|| PathError::IsRoot { path: path.as_str().to_owned() })
     }
 
     fn outside(&self, operand: &str) -> PathError {
@@ -166,7 +172,7 @@ impl Root {
             let target = self.disk.read_link(&here).map_err(unreadable)?;
             let by_link = || PathError::OutsideByLink {
                 path: operand.to_owned(),
-                link: here.to_string(),
+                link: here.as_str().to_owned(),
                 target: target.clone(),
             };
             done.pop();

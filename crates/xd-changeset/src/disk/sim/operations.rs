@@ -108,6 +108,14 @@ impl Disk for SimDisk {
         })
     }
 
+    fn may_write(&self, _path: &RelPath) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn may_rename_in(&self, _folder: Option<&RelPath>) -> io::Result<()> {
+        Ok(())
+    }
+
     fn can_own(&self, _owner: (u32, u32)) -> bool {
         true
     }
