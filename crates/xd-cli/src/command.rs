@@ -6,6 +6,7 @@ mod devices;
 mod edit;
 mod log;
 mod look;
+mod operands;
 mod preview;
 
 use xd_protocol::Verdict;

@@ -82,7 +82,7 @@ fn host(workspace: &Workspace, session: &Arc<Session>, state: Option<&StateFolde
         .build()
 }
 
-fn workspace(directory: &Path) -> Result<Workspace, Failure> {
+pub(crate) fn workspace(directory: &Path) -> Result<Workspace, Failure> {
     Workspace::open(directory).map_err(|error| {
         Failure::new(error, "Give an existing folder with -C, or change into one.")
     })

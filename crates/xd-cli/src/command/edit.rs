@@ -7,13 +7,13 @@ use serde_json::json;
 use xd_ast_edit::{Control, Limits, Op, Outcome, Proposal, Request, propose};
 use xd_render::preview_block;
 use xd_resolve::Staged;
-use xd_write::stage_change_set;
+use xd_write::{Workspace, stage_change_set};
 
-use super::{block_on, preview};
+use super::{block_on, operands, preview};
 use crate::{
     arguments::EditArguments,
     failure::{Failure, Status},
-    place::Place,
+    place::{self, Place},
     screen::Screen,
 };
 
@@ -24,10 +24,11 @@ pub(crate) fn run(
     screen: &mut Screen,
 ) -> Result<Status, Failure> {
     let request = request(arguments)?;
-    let place = Place::open(directory)?;
-    match search(&place, &request)? {
+    // To search needs no state: where nothing is staged, none is made.
+    let workspace = place::workspace(directory)?;
+    match search(&workspace, &request, arguments)? {
         Outcome::NoReplacements(summary) => {
-            let message = summary.no_replacements();
+            let message = operands::translate(&summary.no_replacements(), arguments);
             if screen.is_json() {
                 screen.json(
                     &json!({ "v": 1, "staged": null, "message": message, "summary": summary }),
@@ -37,7 +38,7 @@ pub(crate) fn run(
             }
             Ok(Status::Nothing)
         }
-        Outcome::Proposal(proposal) => stage(&place, proposal, screen),
+        Outcome::Proposal(proposal) => stage(&Place::open(directory)?, proposal, screen),
     }
 }
 
@@ -45,7 +46,11 @@ fn request(arguments: &EditArguments) -> Result<Request, Failure> {
     let EditArguments { patterns, rewrites, lang, paths } = arguments;
     if patterns.len() != rewrites.len() {
         return Err(Failure::new(
-            format!("{} patterns (-p) but {} rewrites (-r)", patterns.len(), rewrites.len()),
+            format!(
+                "{} (-p) but {} (-r)",
+                counted(patterns.len(), "pattern"),
+                counted(rewrites.len(), "rewrite")
+            ),
             "Give each -p its own -r, in the same order; -r '' deletes what the pattern matches.",
         ));
     }
@@ -53,8 +58,17 @@ fn request(arguments: &EditArguments) -> Result<Request, Failure> {
     Ok(Request { ops, paths: paths.clone(), lang: lang.clone() })
 }
 
+/// `1 pattern`, `2 patterns`.
+fn counted(count: usize, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
+}
+
 /// Searches with a progress bar, where somebody is looking.
-fn search(place: &Place, request: &Request) -> Result<Outcome, Failure> {
+fn search(
+    workspace: &Workspace,
+    request: &Request,
+    arguments: &EditArguments,
+) -> Result<Outcome, Failure> {
     let bar =
         if std::io::stderr().is_terminal() { ProgressBar::new(0) } else { ProgressBar::hidden() };
     if let Ok(style) = ProgressStyle::with_template("{wide_bar} {pos}/{len} files, {msg} matched") {
@@ -67,11 +81,9 @@ fn search(place: &Place, request: &Request) -> Result<Outcome, Failure> {
     };
     // Ctrl-C ends the process here, where nothing is staged yet.
     let control = Control { cancelled: &|| false, progress: &progress };
-    let outcome = propose(place.workspace.root(), request, &Limits::default(), &control);
+    let outcome = propose(workspace.root(), request, &Limits::default(), &control);
     bar.finish_and_clear();
-    outcome.map_err(|error| {
-        Failure::new(error, "Nothing was staged. `xd help edit` shows how patterns are written.")
-    })
+    outcome.map_err(|error| operands::failure(&error, arguments))
 }
 
 fn stage(place: &Place, proposal: Proposal, screen: &mut Screen) -> Result<Status, Failure> {

@@ -45,7 +45,7 @@ fn a1_what_is_refused_names_the_operand_and_stages_nothing() {
         (&["edit", "-p", "f($A)", "."][..], "--rewrite"),
         (
             &["edit", "-p", "f($A)", "-p", "g($A)", "-r", "h($A)", "."][..],
-            "2 patterns (-p) but 1 rewrites (-r)",
+            "2 patterns (-p) but 1 rewrite (-r)",
         ),
         (&["edit", "-p", "f($A)", "-r", "g($A)", "missing"][..], "'missing' does not exist"),
         (&["edit", "-p", "f($A)", "-r", "g($A)", "../.."][..], "'../..' is outside"),
@@ -85,4 +85,57 @@ fn json_says_what_was_staged() {
     let error = folder.xd(&["--json", "edit", "-p", "f($A)", "-r", "g($B)", "."]);
     assert_eq!(error.status, 2);
     assert!(error.json()["error"].as_str().unwrap().contains("$B"));
+}
+
+// CONTRACT S6, S7: only what is staged has a place to be kept in.
+#[test]
+fn s6_s7_what_stages_nothing_makes_no_state() {
+    let folder = Folder::new(&[("a.ts", "f(1);\n")]);
+    for (pattern, rewrite, path) in [
+        ("old($A)", "new($A)", "."),
+        ("f($A)", "f($A)", "."),
+        ("f($A)", "$B", "."),
+        ("f($A)", "g()", "b"),
+    ] {
+        let run = folder.xd(&["edit", "-p", pattern, "-r", rewrite, path]);
+        assert!(matches!(run.status, 1 | 2), "{run:?}");
+        assert!(!folder.path().join(".xd").exists(), "{run:?}");
+    }
+}
+
+// CONTRACT S7: an error names what was typed, and its hint is about that.
+#[test]
+fn s7_errors_name_the_operand_as_it_was_typed() {
+    let folder = Folder::new(&[("a.ts", "f(g(1));\n")]);
+    for (arguments, what, hint) in [
+        (&["-p", "f(", "-r", "g()", "."][..], "-p 'f(' cannot be used", "A pattern is"),
+        (&["-p", " ", "-r", "g()", "."], "-p '' is empty", "A pattern is"),
+        (&["-p", "$A", "-r", "g()", "."], "-p '$A'", "A pattern is"),
+        (&["-p", "f($A)", "-r", "g($B)", "."], "-r 'g($B)' uses `$B`", "A rewrite may use"),
+        (
+            &["-p", "f()", "-r", "g()", "-p", "f()", "-r", "h()", "."],
+            "-p 'f()' is given twice",
+            "Keep one",
+        ),
+        (&["-p", "f()", "-r", "g()", "a.ts", "b"], "path 'b' does not exist", "Paths count from"),
+        (&["-p", "f()", "-r", "g()", "/"], "path '/' is outside", "Paths count from"),
+        (&["-p", "f()", "-r", "g()", ""], "path", "Paths count from"),
+        (&["-p", "f()", "-r", "g()", ".git/x"], "path '.git/x'", "Paths count from"),
+        (&["-p", "f()", "-r", "g()", "-l", "x", "."], "-l 'x' is no language", "typescript"),
+        (&["-p", "f($A)", "-r", "f(", "."], "-r 'f('", "the -r"),
+        (
+            &["-p", "f($A)", "-r", "h($A)", "-p", "f($$$A)", "-r", "k($$$A)", "."],
+            "-p 'f($$$A)' at line 1",
+            "Stage one",
+        ),
+    ] {
+        let mut all = vec!["edit"];
+        all.extend(arguments);
+        let run = folder.xd(&all);
+        run.is_plain_error(what);
+        assert!(run.err.lines().nth(1).unwrap().contains(hint), "{run:?}");
+        for place in ["ops[", "paths[", "`pat`", "`out`"] {
+            assert!(!run.err.contains(place), "{run:?}");
+        }
+    }
 }
