@@ -182,12 +182,15 @@ async fn l1_a_torn_last_line_is_cut_at_the_last_whole_one() {
         let process = Process::start(Arc::clone(&folder)).unwrap();
         let known = lines.iter().filter(|&&end| end <= cut).count();
         assert_eq!(process.bench.pending().len(), known, "cut at {cut}");
+        // What is kept without a line is void, and its number stays used (CONTRACT S1, E3).
+        let void: Vec<u64> = process.outcomes().into_iter().map(|(number, _)| number).collect();
+        assert_eq!(void, (known as u64 + 1..=2).collect::<Vec<_>>(), "cut at {cut}");
         // The next line stands whole behind what was whole.
-        assert_eq!(process.stage_plain("Next"), known as u64 + 1, "cut at {cut}");
+        assert_eq!(process.stage_plain("Next"), 3, "cut at {cut}");
         let text = fs::read_to_string(&path).unwrap();
         assert!(text.ends_with('\n'));
-        assert_eq!(text.lines().count(), known + 1, "cut at {cut}");
-        assert_eq!(process.state.log().unwrap().len(), known + 1);
+        assert_eq!(text.lines().count(), 3, "cut at {cut}");
+        assert_eq!(process.state.log().unwrap().len(), 3);
     }
 }
 
@@ -204,6 +207,10 @@ async fn e3_a_damaged_line_is_named() {
         text.replacen("{\"v\":1", "\0\0\0\0", 1),
         text.replacen("\"number\":1", "\"number\":-1", 1),
         format!("garbage\n{text}"),
+        text.replacen("\"number\":1", "\"number\":0", 1),
+        text.replacen("\"number\":1", "\"number\":99999999999", 1),
+        text.replacen("\"number\":1", "\"number\":18446744073709551615", 1),
+        text.replacen("{\"v\":1", "{\"v\":2", 1),
     ];
     let folder = one.bench.folder();
     let path = one.log_path();
@@ -219,31 +226,143 @@ async fn e3_a_damaged_line_is_named() {
     }
 }
 
-// A kept action that is damaged or gone is named; a decided one only when it is looked at.
+// CONTRACT S1: a line is named by its place in the file, and no number is given twice, or is
+// further from the others than failed stagings can explain.
 #[tokio::test]
-async fn e3_a_damaged_action_is_named() {
+async fn e3_a_line_that_cannot_be_true_is_named() {
     let one = Process::new(&[("a.txt", "one\n")]);
     one.bench.edit("a.txt", "one", "two").await;
+    one.stage_plain("Plain");
+    let text = fs::read_to_string(one.log_path()).unwrap();
+    let lines: Vec<&str> = text.split_inclusive('\n').collect();
+    let (folder, path) = (one.bench.folder(), one.log_path());
+    drop(one);
+    for (damaged, at) in [
+        (format!("{text}{}", lines[0]), 3),
+        (format!("{}\n\n{}", lines[0], lines[1].replace("\"number\":2", "\"number\":90000")), 4),
+        (format!("{text}\nnonsense\n"), 4),
+    ] {
+        fs::write(&path, &damaged).unwrap();
+        let Err(error) = Process::start(Arc::clone(&folder)) else { panic!("{damaged}") };
+        let words = error.to_string();
+        assert!(words.contains(&format!("log.jsonl, line {at}) is damaged")), "{words}");
+    }
+    // A few numbers may be missing: a staging that could not be recorded used them up.
+    fs::write(&path, text.replace("\"number\":2", "\"number\":40")).unwrap();
+    let process = Process::start(folder).unwrap();
+    assert_eq!(process.bench.pending(), [1]);
+    assert_eq!(process.state(20), ActionState::Void);
+    assert_eq!(process.stage_plain("Next"), 41);
+}
+
+/// What can be wrong with a kept action: damages to its file.
+fn damages(text: &str) -> Vec<(&'static str, Option<String>)> {
+    let replaced = |from: &str, to: &str| {
+        let damaged = text.replacen(from, to, 1);
+        assert_ne!(damaged, text, "{from}");
+        Some(damaged)
+    };
+    vec![
+        ("missing", None),
+        ("half", Some(text[..text.len() / 2].to_owned())),
+        ("empty", Some(String::new())),
+        ("another", Some("{}".to_owned())),
+        // Not the bytes of the recorded hash, or another text than is shown.
+        ("content", replaced("\"before\":\"one", "\"before\":\"six")),
+        ("label", replaced("1 replacements", "9 replacements")),
+        ("preview", replaced("+two", "+six")),
+        ("blank", Some(format!("{text}\n"))),
+    ]
+}
+
+// CONTRACT E3, F1: a kept action that is gone, damaged or another than was staged is void, and the
+// log says so and why, once; the others go on.
+#[tokio::test]
+async fn e3_a_damaged_action_is_void_and_the_others_go_on() {
+    let one = Process::new(&[("a.txt", "one\n"), ("b.txt", "one\n")]);
+    one.bench.edit("a.txt", "one", "two").await;
+    one.bench.edit("b.txt", "one", "two").await;
     let kept = one.bench.at(".xd/sessions/main/staged/1.json");
     let text = fs::read_to_string(&kept).unwrap();
-    // The bytes that it starts from are not those of the recorded hash.
-    let tampered = text.replace("\"before\":\"one", "\"before\":\"six");
-    assert_ne!(tampered, text);
-    let folder = one.bench.folder();
+    let log = fs::read(one.log_path()).unwrap();
+    let (folder, path) = (one.bench.folder(), one.log_path());
     drop(one);
-    for damaged in [&text[..text.len() / 2], "", "{}", &tampered] {
-        fs::write(&kept, damaged).unwrap();
-        let Err(error) = Process::start(Arc::clone(&folder)) else { panic!("{damaged}") };
-        assert!(error.to_string().contains("staged/1.json"), "{error}");
+    for (name, damaged) in damages(&text) {
+        fs::write(&path, &log).unwrap();
+        match damaged {
+            Some(damaged) => fs::write(&kept, damaged).unwrap(),
+            None => fs::remove_file(&kept).unwrap(),
+        }
+        let mut process = Process::start(Arc::clone(&folder)).unwrap();
+        for _ in 0..2 {
+            assert_eq!(process.bench.pending(), [2], "{name}");
+            assert_eq!(process.state(1), ActionState::Void, "{name}");
+            assert_eq!(process.outcomes(), [(1, Outcome::Void)], "{name}");
+            let last = process.state.log().unwrap().pop().unwrap();
+            let LogEvent::Decided { reason, who, .. } = last.event else { panic!("{name}") };
+            assert!(reason.contains(".xd/sessions/main/staged/1.json"), "{name}: {reason}");
+            assert_eq!(who, Decider::Host);
+            process = process.restart();
+        }
+        let told = process.bench.write("xd://resolve@1", WHY).await.joined();
+        assert!(told.contains("void"), "{name}: {told}");
+        assert_eq!(process.bench.text("a.txt"), "one\n");
+        fs::write(process.bench.at("b.txt"), "one\n").unwrap();
+        assert!(!process.bench.write("xd://resolve", WHY).await.is_error, "{name}");
+        assert_eq!(process.bench.text("b.txt"), "two\n");
+        fs::write(process.bench.at("b.txt"), "one\n").unwrap();
+        // What is kept of it is never shown as what it was.
+        assert!(process.bench.read("xd://resolve@1").await.joined().contains("staged/1.json"));
     }
-    fs::remove_file(&kept).unwrap();
-    assert!(Process::start(Arc::clone(&folder)).is_err());
-    fs::write(&kept, &text).unwrap();
-    let process = Process::start(folder).unwrap();
-    process.bench.write("xd://reject", WHY).await;
-    fs::remove_file(&kept).unwrap();
-    let process = process.restart();
-    assert!(process.bench.read("xd://resolve@1").await.joined().contains("staged/1.json"));
+}
+
+// CONTRACT E3: what is no plain file is no kept action and is not opened; what cannot be read now
+// is not given up.
+#[tokio::test]
+async fn e3_a_kept_action_is_a_plain_file() {
+    let one = Process::new(&[("a.txt", "one\n"), ("b.txt", "one\n")]);
+    one.bench.edit("a.txt", "one", "two").await;
+    let kept = one.bench.at(".xd/sessions/main/staged/1.json");
+    let log = fs::read(one.log_path()).unwrap();
+    let aside = one.bench.at(".xd/sessions/main/aside.json");
+    fs::rename(&kept, &aside).unwrap();
+    let (folder, path) = (one.bench.folder(), one.log_path());
+    drop(one);
+    let fifo = || {
+        let made = std::process::Command::new("mkfifo").arg(&kept).status().unwrap();
+        assert!(made.success());
+    };
+    let makes: [&dyn Fn(); 3] =
+        [&|| fs::create_dir(&kept).unwrap(), &|| symlink("../aside.json", &kept).unwrap(), &fifo];
+    for make in makes {
+        fs::write(&path, &log).unwrap();
+        make();
+        let process = Process::start(Arc::clone(&folder)).unwrap();
+        assert_eq!(process.outcomes(), [(1, Outcome::Void)]);
+        if kept.is_dir() { fs::remove_dir(&kept) } else { fs::remove_file(&kept) }.unwrap();
+    }
+}
+
+// CONTRACT S1, E3: a lost log loses no number, and what it staged is not silently gone.
+#[tokio::test]
+async fn s1_a_lost_log_gives_no_number_again() {
+    let one = Process::new(&[("a.txt", "one\n"), ("b.txt", "one\n")]);
+    one.bench.edit("a.txt", "one", "two").await;
+    one.stage_plain("Plain");
+    one.bench.edit("b.txt", "one", "two").await;
+    let kept = fs::read(one.bench.at(".xd/sessions/main/staged/3.json")).unwrap();
+    fs::remove_file(one.log_path()).unwrap();
+    // Names that no kept action has, or that no staging can have reached.
+    for name in ["03.json", "x.json", "0.json", "9.json.bak", "99999999999.json", "-1.json"] {
+        fs::write(one.bench.at(".xd/sessions/main/staged").join(name), "{}").unwrap();
+    }
+    let two = one.restart();
+    assert!(two.bench.pending().is_empty());
+    assert_eq!(two.outcomes(), [(1, Outcome::Void), (3, Outcome::Void)]);
+    two.bench.edit("a.txt", "one", "two").await;
+    assert_eq!(two.bench.pending(), [4]);
+    assert_eq!(fs::read(two.bench.at(".xd/sessions/main/staged/3.json")).unwrap(), kept);
+    assert_eq!(two.restart().bench.pending(), [4]);
 }
 
 /// A log that says that somebody took action 1 for `verdict`, and nothing of its end.
@@ -369,14 +488,32 @@ fn l1_the_state_folder_ignores_itself_and_looking_makes_nothing() {
     assert!(StateFolder::open_existing(&workspace, "main").unwrap().is_some());
 }
 
-// CONTRACT W3: a state folder that is a link to elsewhere is not followed out.
+// CONTRACT W3: a state folder that is a link, wherever it leads, or a file, is refused by name, by
+// who stages and by who looks, and nothing is made.
 #[test]
-fn w3_a_state_folder_that_leads_outside_is_refused() {
+fn w3_a_state_folder_that_is_no_folder_is_refused() {
     let outside = tempfile::tempdir().unwrap();
-    let folder = tempfile::tempdir().unwrap();
-    symlink(outside.path(), folder.path().join(".xd")).unwrap();
-    let workspace = Workspace::open(folder.path()).unwrap();
-    assert!(StateFolder::open(&workspace, "main").is_err());
+    for at in [".xd", ".xd/sessions", ".xd/sessions/main", ".xd/sessions/main/staged"] {
+        for to in [outside.path().to_str().unwrap(), "inner", "nowhere", ""] {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join(at);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::create_dir(path.parent().unwrap().join("inner")).unwrap();
+            match to {
+                "" => fs::write(&path, "mine").unwrap(),
+                to => symlink(to, &path).unwrap(),
+            }
+            let found = if to.is_empty() { "a file" } else { "a symbolic link" };
+            let workspace = Workspace::open(folder.path()).unwrap();
+            let error = StateFolder::open(&workspace, "main").unwrap_err().to_string();
+            assert!(error.contains(&format!("'{at}' is {found}, not a folder")), "{error}");
+            if !at.ends_with("staged") {
+                let error = StateFolder::open_existing(&workspace, "main").unwrap_err().to_string();
+                assert!(error.contains(&format!("'{at}' is {found}")), "{error}");
+            }
+            assert_eq!(fs::read_dir(path.parent().unwrap().join("inner")).unwrap().count(), 0);
+        }
+    }
     assert_eq!(fs::read_dir(outside.path()).unwrap().count(), 0);
 }
 

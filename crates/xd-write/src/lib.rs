@@ -95,6 +95,9 @@ pub use registry::{DeviceEntry, DeviceSource, MountError, RefreshError, Registry
 pub use rules::{Rule, Rules};
 pub use schema::{ArgumentCheck, ArgumentSchema, Mismatch, SchemaFault, SchemaFaultKind};
 pub use stage::{CommitEffect, Proposed, stage_change_set};
-pub use state::{ActionFile, FileDrafts, LogEvent, LogLine, StateError, StateFolder, StateLock};
+pub use state::{
+    ActionFile, FileDrafts, LogEvent, LogLine, Restored, Settled, StateError, StateFolder,
+    StateLock,
+};
 pub use tool::{Concurrency, FnTool, Tool, ToolDefinition, ToolFailure};
 pub use workspace::{Workspace, WorkspaceError};

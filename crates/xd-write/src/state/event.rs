@@ -1,7 +1,7 @@
 //! The lines of the log.
 
 use serde::{Deserialize, Serialize};
-use xd_changeset::{ChangeSet, FileState, RelPath, Verb};
+use xd_changeset::{ChangeSet, FileState, Hash, RelPath, Verb};
 use xd_resolve::{Decider, DispatchAction, Outcome, Tier};
 
 /// One line of the log.
@@ -32,6 +32,10 @@ pub enum LogEvent {
         tier: Tier,
         /// Whether it has a change set, so that it survives a restart.
         durable: bool,
+        /// The hash of the bytes of its kept file, which is believed only as it was staged. None
+        /// where it has no change set.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        digest: Option<Hash>,
     },
     /// Somebody decided; the effect starts now.
     Taken {

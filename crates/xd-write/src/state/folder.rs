@@ -13,59 +13,12 @@ use cap_std::{
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use time::{OffsetDateTime, format_description::well_known::Rfc3339};
-use xd_changeset::ChangeSet;
+use xd_changeset::{ChangeSet, Hash};
 use xd_protocol::Verdict;
 use xd_resolve::{Decider, DecisionRecord, RecordError, Recorder, StagedAction, Tier};
 
-use super::{LogEvent, LogLine, StateLock, event::files_of};
+use super::{LogEvent, LogLine, StateError, StateLock, event::files_of};
 use crate::{Workspace, inert::inert_json};
-
-/// The session's state cannot be read or written.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum StateError {
-    /// A file of it cannot be used.
-    #[error("the workspace's state (.xd/{what}) cannot be used: {source}")]
-    Io {
-        /// Which file, from `.xd/`.
-        what: String,
-        /// What the system said.
-        source: io::Error,
-    },
-    /// A line of the log is broken although others follow it, or a staged action's file is.
-    #[error("the workspace's state (.xd/{what}) is damaged: {message}")]
-    Damaged {
-        /// Which file, from `.xd/`, with the line.
-        what: String,
-        /// What is wrong.
-        message: String,
-    },
-    /// The session's name would not be one folder below `.xd/sessions`.
-    #[error(
-        "{name:?} cannot name a session; use letters, digits, '-', '_' and '.', and begin with none of the last"
-    )]
-    Name {
-        /// The name.
-        name: String,
-    },
-    /// Another process has it.
-    #[error(
-        "the workspace's state is held by {holder}; waited {waited:?}. Try again when it is done"
-    )]
-    Locked {
-        /// Who.
-        holder: String,
-        /// How long was waited.
-        waited: Duration,
-    },
-}
-
-impl StateError {
-    pub(super) fn io(what: impl Into<String>) -> impl FnOnce(io::Error) -> Self {
-        let what = what.into();
-        move |source| Self::Io { what, source }
-    }
-}
 
 /// A staged action as it is kept: everything but its number and its effect.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -99,20 +52,21 @@ impl StateFolder {
     /// [`StateError`].
     pub fn open(workspace: &Workspace, session: &str) -> Result<Self, StateError> {
         check_name(session)?;
-        let error = || StateError::io("");
-        let root = Dir::open_ambient_dir(workspace.path(), ambient_authority()).map_err(error())?;
-        root.create_dir_all(".xd").map_err(error())?;
-        let state = root.open_dir(".xd").map_err(error())?;
+        let root = Dir::open_ambient_dir(workspace.path(), ambient_authority())
+            .map_err(StateError::io(""))?;
+        make_folder(&root, STATE)?;
         let mut options = OpenOptions::new();
         // It ignores itself in git, from its first moment on.
-        match state.open_with(".gitignore", options.write(true).create_new(true)) {
+        match root.open_with(".xd/.gitignore", options.write(true).create_new(true)) {
             Ok(mut file) => file.write_all(b"*\n").map_err(StateError::io(".gitignore"))?,
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             Err(error) => return Err(StateError::io(".gitignore")(error)),
         }
-        let path = format!("sessions/{session}");
-        state.create_dir_all(format!("{path}/staged")).map_err(StateError::io(&path))?;
-        let folder = state.open_dir(&path).map_err(StateError::io(&path))?;
+        let path = format!("{SESSIONS}/{session}");
+        for path in [SESSIONS, &path, &format!("{path}/staged")] {
+            make_folder(&root, path)?;
+        }
+        let folder = root.open_dir(&path).map_err(StateError::io(from_state(&path)))?;
         Ok(Self { folder: Arc::new(folder), session: session.into(), appending: Arc::default() })
     }
 
@@ -124,15 +78,18 @@ impl StateFolder {
         check_name(session)?;
         let root = Dir::open_ambient_dir(workspace.path(), ambient_authority())
             .map_err(StateError::io(""))?;
-        match root.open_dir(format!(".xd/sessions/{session}")) {
-            Ok(folder) => Ok(Some(Self {
-                folder: Arc::new(folder),
-                session: session.into(),
-                appending: Arc::default(),
-            })),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(StateError::io(format!("sessions/{session}"))(error)),
+        let path = format!("{SESSIONS}/{session}");
+        for path in [STATE, SESSIONS, &path] {
+            if !is_folder(&root, path)? {
+                return Ok(None);
+            }
         }
+        let folder = root.open_dir(&path).map_err(StateError::io(from_state(&path)))?;
+        Ok(Some(Self {
+            folder: Arc::new(folder),
+            session: session.into(),
+            appending: Arc::default(),
+        }))
     }
 
     /// Waits up to `patience` until this process alone changes the session.
@@ -152,37 +109,66 @@ impl StateFolder {
     /// # Errors
     /// [`StateError::Damaged`] where a whole line cannot be read.
     pub fn log(&self) -> Result<Vec<LogLine>, StateError> {
-        let bytes = self.log_bytes()?;
+        Ok(self.numbered_log()?.into_iter().map(|(_, line)| line).collect())
+    }
+
+    /// The same, each with its place in the file, from 1.
+    pub(super) fn numbered_log(&self) -> Result<Vec<(usize, LogLine)>, StateError> {
+        let bytes = self.bytes("log.jsonl")?.unwrap_or_default();
         let whole = &bytes[..whole_lines(&bytes)];
-        let lines = whole.split(|&b| b == b'\n').filter(|line| !line.is_empty()).enumerate();
+        let lines = whole.split(|&b| b == b'\n').zip(1..).filter(|(line, _)| !line.is_empty());
         lines
-            .map(|(i, line)| {
-                serde_json::from_slice(line).map_err(|error| StateError::Damaged {
-                    what: format!("{}, line {}", self.name("log.jsonl"), i + 1),
-                    message: error.to_string(),
-                })
+            .map(|(line, at)| match serde_json::from_slice::<LogLine>(line) {
+                Ok(line) if line.v == VERSION => Ok((at, line)),
+                Ok(line) => {
+                    let message = format!("its shape is version {}; {VERSION} is known", line.v);
+                    Err(self.damaged_line(at, message))
+                }
+                Err(error) => Err(self.damaged_line(at, error.to_string())),
             })
             .collect()
     }
 
-    /// The kept action `number`.
+    /// The kept action `number`, as it was staged.
     ///
     /// # Errors
-    /// [`StateError`].
+    /// [`StateError::Damaged`] where it is missing or is not what was staged; others as they come.
     pub fn action(&self, number: u64) -> Result<ActionFile, StateError> {
-        let path = action_path(number);
-        let bytes = self.folder.read(&path).map_err(StateError::io(self.name(&path)))?;
-        serde_json::from_slice(&bytes).map_err(|error| StateError::Damaged {
-            what: self.name(&path),
-            message: error.to_string(),
-        })
+        let staged = |line: LogLine| match line.event {
+            LogEvent::Staged { number: of, digest, .. } if of == number => digest,
+            LogEvent::Staged { .. } | LogEvent::Taken { .. } | LogEvent::Decided { .. } => None,
+        };
+        self.kept(number, self.log()?.into_iter().find_map(staged))
     }
 
-    fn log_bytes(&self) -> Result<Vec<u8>, StateError> {
-        match self.folder.read("log.jsonl") {
-            Ok(bytes) => Ok(bytes),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
-            Err(error) => Err(StateError::io(self.name("log.jsonl"))(error)),
+    /// The kept action `number`, if its bytes are those of `digest`.
+    pub(super) fn kept(&self, number: u64, digest: Option<Hash>) -> Result<ActionFile, StateError> {
+        let path = action_path(number);
+        let damaged = |message: &str| StateError::Damaged {
+            what: self.name(&path),
+            message: message.to_owned(),
+        };
+        let bytes = self.bytes(&path)?.ok_or_else(|| damaged("it is missing"))?;
+        if digest != Some(Hash::of(&bytes)) {
+            return Err(damaged("it is not what was staged"));
+        }
+        serde_json::from_slice(&bytes).map_err(|error| damaged(&error.to_string()))
+    }
+
+    /// The bytes of a file; none where nothing is there. What is no plain file is not opened.
+    fn bytes(&self, path: &str) -> Result<Option<Vec<u8>>, StateError> {
+        let found = self.folder.symlink_metadata(path).and_then(|found| match found.is_file() {
+            true => self.folder.read(path).map(Some),
+            false => Ok(None),
+        });
+        match found {
+            Ok(Some(bytes)) => Ok(Some(bytes)),
+            Ok(None) => {
+                let message = "it is not a plain file".to_owned();
+                Err(StateError::Damaged { what: self.name(path), message })
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(StateError::io(self.name(path))(error)),
         }
     }
 
@@ -190,9 +176,10 @@ impl StateFolder {
     /// off first.
     pub(super) fn append(&self, event: LogEvent) -> Result<(), StateError> {
         let time = OffsetDateTime::now_utc().format(&Rfc3339).unwrap_or_default();
-        let line = serde_json::to_string(&LogLine { v: 1, time, event }).map_err(|error| {
-            StateError::Damaged { what: self.name("log.jsonl"), message: error.to_string() }
-        })?;
+        let line =
+            serde_json::to_string(&LogLine { v: VERSION, time, event }).map_err(|error| {
+                StateError::Damaged { what: self.name("log.jsonl"), message: error.to_string() }
+            })?;
         let line = inert_json(&line) + "\n";
         let error = || StateError::io(self.name("log.jsonl"));
         let _one_at_a_time = self.appending.lock().unwrap_or_else(PoisonError::into_inner);
@@ -207,18 +194,22 @@ impl StateFolder {
         file.sync_data().map_err(error())
     }
 
-    fn keep(&self, number: u64, action: &ActionFile) -> Result<(), StateError> {
+    /// Keeps an action under a number that none is kept under, and answers the hash of its file.
+    fn keep(&self, number: u64, action: &ActionFile) -> Result<Hash, StateError> {
         let path = action_path(number);
         let error = || StateError::io(self.name(&path));
         let bytes = serde_json::to_vec(action).map_err(|error| StateError::Damaged {
             what: self.name(&path),
             message: error.to_string(),
         })?;
-        let mut file = self.folder.create(&path).map_err(error())?.into_std();
+        let mut options = OpenOptions::new();
+        options.write(true).create_new(true);
+        let mut file = self.folder.open_with(&path, &options).map_err(error())?.into_std();
         file.write_all(&bytes).map_err(error())?;
         file.sync_all().map_err(error())?;
         let staged = self.folder.open("staged").map_err(error())?;
-        staged.sync_all().map_err(error())
+        staged.sync_all().map_err(error())?;
+        Ok(Hash::of(&bytes))
     }
 
     pub(super) fn dir(&self) -> &Arc<Dir> {
@@ -237,6 +228,49 @@ fn check_name(session: &str) -> Result<(), StateError> {
         true => Ok(()),
         false => Err(StateError::Name { name: session.to_owned() }),
     }
+}
+
+/// Where the state is, from the workspace.
+const STATE: &str = ".xd";
+/// Where the sessions are, from the workspace.
+const SESSIONS: &str = ".xd/sessions";
+/// The version of the log's lines.
+const VERSION: u32 = 1;
+
+fn from_state(path: &str) -> &str {
+    path.strip_prefix(".xd/").unwrap_or("")
+}
+
+/// Whether `path` is a folder; not where nothing is there. A link to one is none.
+fn is_folder(root: &Dir, path: &str) -> Result<bool, StateError> {
+    let found = match root.symlink_metadata(path) {
+        Ok(found) if found.is_dir() => return Ok(true),
+        Ok(found) if found.is_symlink() => "a symbolic link",
+        Ok(found) if found.is_file() => "a file",
+        Ok(_) => "something else",
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+        Err(error) => return Err(StateError::io(from_state(path))(error)),
+    };
+    Err(StateError::NotAFolder { path: path.to_owned(), found })
+}
+
+fn make_folder(root: &Dir, path: &str) -> Result<(), StateError> {
+    if is_folder(root, path)? {
+        return Ok(());
+    }
+    match root.create_dir(path) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+            Err(StateError::io(from_state(path))(error))
+        }
+        // Another process may have been quicker.
+        Ok(()) | Err(_) => Ok(()),
+    }
+}
+
+/// The number whose kept action a file's name says that it is.
+pub(super) fn number_of(name: &str) -> Option<u64> {
+    let number = name.strip_suffix(".json")?.parse().ok()?;
+    (number > 0 && name == format!("{number}.json")).then_some(number)
 }
 
 fn action_path(number: u64) -> String {
@@ -269,6 +303,7 @@ fn whole_lines(bytes: &[u8]) -> usize {
 impl Recorder for StateFolder {
     fn staged(&self, action: &StagedAction) -> Result<(), RecordError> {
         let number = action.number().get();
+        let mut digest = None;
         if let Some(change_set) = action.change_set() {
             let kept = ActionFile {
                 label: action.label().to_owned(),
@@ -278,7 +313,7 @@ impl Recorder for StateFolder {
                 change_set: Arc::clone(change_set),
                 preview: action.preview(),
             };
-            self.keep(number, &kept).map_err(record_error)?;
+            digest = Some(self.keep(number, &kept).map_err(record_error)?);
         }
         self.append(LogEvent::Staged {
             number,
@@ -286,6 +321,7 @@ impl Recorder for StateFolder {
             label: action.label().to_owned(),
             tier: action.tier(),
             durable: action.change_set().is_some(),
+            digest,
         })
         .map_err(record_error)
     }

@@ -1,61 +1,89 @@
 //! A session's stack, rebuilt from its log after a restart (`CONTRACT E3`).
 
-use std::{collections::BTreeMap, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
 use serde_json::Value;
+use xd_changeset::{RecoverError, Recovery};
 use xd_protocol::{StageNumber, Verdict};
 use xd_resolve::{ActionState, ActionStore, ApplyError, Decider, Outcome, StageRequest};
 
 use super::{
     ActionFile, LogEvent, StateError, StateFolder, StateLock,
     event::{LoggedFile, files_of},
+    logged::Logged,
 };
 use crate::{CommitEffect, Workspace};
 
-/// What the log says of one number.
-#[derive(Debug, Default)]
-struct Logged {
-    label: String,
-    source_tool_name: String,
-    durable: bool,
-    reason: String,
-    state: Option<ActionState>,
+/// How long to wait for a commit of another session, where what became of an action depends on it.
+const RECOVERY_PATIENCE: Duration = Duration::from_secs(5);
+
+/// What a restart found beside the actions.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Restored {
+    /// The interrupted commit that was ended or taken back; only ever with the lock.
+    pub recovered: Option<Recovery>,
+    /// The actions that now are something else than the log said, by number. With the lock the
+    /// log says so too.
+    pub settled: Vec<Settled>,
+    /// Whether something is left that a restart with the lock would settle.
+    pub unsettled: bool,
 }
 
-impl Logged {
-    fn decided(
-        &self,
-        number: StageNumber,
-        verdict: Option<Verdict>,
-        reason: String,
-        outcome: Outcome,
-        files: Vec<LoggedFile>,
-    ) -> LogEvent {
-        LogEvent::Decided {
-            number: number.get(),
-            source_tool_name: self.source_tool_name.clone(),
-            label: self.label.clone(),
-            action: verdict.map(Into::into),
-            reason,
-            who: Decider::Host,
-            outcome,
-            files,
+/// An action whose end the log did not tell.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Settled {
+    /// Its number.
+    pub number: StageNumber,
+    /// What it is now: applied, pending again, or void.
+    pub state: ActionState,
+    /// How that came.
+    pub why: String,
+}
+
+/// A line that the log lacks.
+struct Ending {
+    verdict: Option<Verdict>,
+    outcome: Outcome,
+    /// Why, in words.
+    why: String,
+    files: Vec<LoggedFile>,
+}
+
+impl Ending {
+    fn void(why: impl Into<String>) -> Self {
+        Self { verdict: None, outcome: Outcome::Void, why: why.into(), files: Vec::new() }
+    }
+
+    fn cut_off(verdict: Verdict) -> Self {
+        let why = format!("the process ended before the {} did", word(verdict));
+        let outcome = Outcome::Failed { message: why.clone() };
+        Self { verdict: Some(verdict), outcome, why, files: Vec::new() }
+    }
+
+    fn applied(kept: &ActionFile) -> Self {
+        Self {
+            verdict: Some(Verdict::Apply),
+            outcome: Outcome::Applied,
+            why: "the process ended when the files were written".to_owned(),
+            files: files_of(&kept.change_set),
         }
     }
 }
 
-/// How long to wait for a commit of another session before an interrupted one is looked at.
-const RECOVERY_PATIENCE: Duration = Duration::from_secs(5);
+/// The kept file of an action that is still open, or why there is none to use.
+type Kept = Option<Result<ActionFile, StateError>>;
 
 impl StateFolder {
     /// Puts every action of the log back into `store`, which must be empty: pending ones with
     /// their change set, decided ones so that they stay readable. Actions without a change set
-    /// cannot be carried over; those still open are void.
+    /// cannot be carried over; those still open are void. So is an action whose kept file is
+    /// missing, damaged or another than was staged; the others go on.
     ///
-    /// With the session's lock in hand nobody else can be applying: an action whose apply was cut
-    /// off is settled, and the log says so. It counts as applied where the files are what it would
-    /// have made of them, and as pending otherwise; a confirm then checks every file before it
-    /// writes. Without the lock it is shown as being resolved.
+    /// With the session's lock in hand nobody else can be applying: an interrupted commit is ended
+    /// or taken back, an action whose apply was cut off is settled, and the log says so. It counts
+    /// as applied where the files are what it would have made of them, and as pending otherwise; a
+    /// confirm then checks every file before it writes. Without the lock it is shown as being
+    /// resolved.
     ///
     /// # Errors
     /// [`StateError`]; what was put back so far is of no use.
@@ -64,91 +92,59 @@ impl StateFolder {
         workspace: &Workspace,
         store: &ActionStore,
         lock: Option<&StateLock>,
-    ) -> Result<(), StateError> {
-        let mut logged = self.logged()?;
-        let last = logged.keys().next_back().copied().unwrap_or(0);
-        for number in (1..=last).filter_map(StageNumber::new) {
-            let mut entry = logged.remove(&number.get()).unwrap_or_default();
-            if lock.is_some() {
-                self.settle(workspace, number, &mut entry)?;
-            }
-            let (request, state) = self.request(workspace, number, entry)?;
+    ) -> Result<Restored, StateError> {
+        let logged = self.logged()?;
+        let mut restored = Restored::default();
+        match lock {
+            // Only when an interrupted commit has an end do the files say for good what became of it.
+            Some(_) => restored.recovered = recover(workspace, logged.iter().any(is_taken))?,
+            None => restored.unsettled = workspace.root().is_interrupted(),
+        }
+        for (number, entry) in (1..).filter_map(StageNumber::new).zip(logged) {
+            let kept = self.kept_of(number, &entry);
+            let state = self.settle(workspace, number, &entry, &kept, lock, &mut restored)?;
+            let request = self.request(workspace, number, entry, kept, state);
             store.restore(number, request, state).map_err(|expected| StateError::Damaged {
                 what: self.name("log.jsonl"),
                 message: format!("action {number} stands where {expected} was expected"),
             })?;
         }
-        Ok(())
+        Ok(restored)
     }
 
-    fn logged(&self) -> Result<BTreeMap<u64, Logged>, StateError> {
-        let mut logged: BTreeMap<u64, Logged> = BTreeMap::new();
-        for line in self.log()? {
-            let entry = logged.entry(line.event.number()).or_default();
-            match line.event {
-                LogEvent::Staged { source_tool_name, label, durable, .. } => {
-                    let state = Some(ActionState::Pending);
-                    *entry =
-                        Logged { label, source_tool_name, durable, reason: String::new(), state };
-                }
-                LogEvent::Taken { action, reason, .. } => {
-                    entry.state = Some(ActionState::Taken(action.into()));
-                    entry.reason = reason;
-                }
-                LogEvent::Decided { outcome, .. } => entry.state = Some(after(&outcome)),
-            }
-        }
-        Ok(logged)
+    fn kept_of(&self, number: StageNumber, logged: &Logged) -> Kept {
+        let open = logged.durable && logged.state.is_some_and(ActionState::is_open);
+        open.then(|| self.kept(number.get(), logged.digest))
     }
 
-    /// Ends an effect that was cut off, and records how. What cannot be carried over is void from
-    /// now on, and that is recorded too: nothing is silently gone.
+    /// What the action is now. With the lock every line that the log lacks is written: nothing is
+    /// silently gone.
     fn settle(
         &self,
         workspace: &Workspace,
         number: StageNumber,
-        logged: &mut Logged,
-    ) -> Result<(), StateError> {
-        if let Some(ActionState::Taken(verdict)) = logged.state {
-            let (outcome, files) = self.cut_off(workspace, number, verdict, logged.durable)?;
-            logged.state = Some(after(&outcome));
-            let reason = logged.reason.clone();
-            self.append(logged.decided(number, Some(verdict), reason, outcome, files))?;
-        }
-        if logged.state == Some(ActionState::Pending) && !logged.durable {
-            logged.state = Some(ActionState::Void);
-            let reason = "the process ended, and it had no change set to go on with".to_owned();
-            self.append(logged.decided(number, None, reason, Outcome::Void, Vec::new()))?;
-        }
-        Ok(())
-    }
-
-    /// How an effect that was cut off ended.
-    fn cut_off(
-        &self,
-        workspace: &Workspace,
-        number: StageNumber,
-        verdict: Verdict,
-        durable: bool,
-    ) -> Result<(Outcome, Vec<LoggedFile>), StateError> {
-        let ended = |what: &str| Outcome::Failed {
-            message: format!("the process ended before the {what} did"),
-        };
-        match verdict {
-            Verdict::Apply if durable => {
-                // An interrupted commit is ended or taken back first: only then do the files say
-                // for good what became of it.
-                workspace.root().recover(RECOVERY_PATIENCE).map_err(|error| {
-                    StateError::Damaged { what: "commit".to_owned(), message: error.to_string() }
-                })?;
-                let kept = self.action(number.get())?;
-                let files = files_of(&kept.change_set);
-                let applied = is_applied(workspace, &kept);
-                Ok((if applied { Outcome::Applied } else { ended("apply") }, files))
+        logged: &Logged,
+        kept: &Kept,
+        lock: Option<&StateLock>,
+        restored: &mut Restored,
+    ) -> Result<ActionState, StateError> {
+        // A number that the log skips was used up by a staging that could not be recorded.
+        let mut state = logged.state.unwrap_or(ActionState::Void);
+        // What the disk refuses to show now may be well when it is asked again.
+        let for_good = !matches!(kept, Some(Err(StateError::Io { .. })));
+        let in_flight = lock.is_none() && is_taken(logged);
+        for ending in endings(workspace, logged, kept) {
+            restored.unsettled |= lock.is_none();
+            if in_flight {
+                break;
             }
-            Verdict::Apply => Ok((ended("apply"), Vec::new())),
-            Verdict::Discard => Ok((ended("discard"), Vec::new())),
+            state = after(&ending.outcome);
+            restored.settled.push(Settled { number, state, why: ending.why.clone() });
+            if lock.is_some() && for_good {
+                self.append(line(number, logged, ending))?;
+            }
         }
+        Ok(state)
     }
 
     fn request(
@@ -156,26 +152,96 @@ impl StateFolder {
         workspace: &Workspace,
         number: StageNumber,
         logged: Logged,
-    ) -> Result<(StageRequest, ActionState), StateError> {
-        let Logged { label, source_tool_name, durable, state, reason: _ } = logged;
-        // A number that the log skips was used up by a staging that could not be recorded.
-        let state = state.unwrap_or(ActionState::Void);
-        if state.is_open() && durable {
-            return Ok((open(workspace, self.action(number.get())?), state));
+        kept: Kept,
+        state: ActionState,
+    ) -> StageRequest {
+        let Logged { label, source_tool_name, durable, digest, .. } = logged;
+        if let (true, Some(Ok(kept))) = (state.is_open(), kept) {
+            return open(workspace, kept);
         }
-        let state = if state.is_open() { ActionState::Void } else { state };
         let request =
             StageRequest::new(label, |_| async { Err(ApplyError::tool("It is decided.")) })
                 .source_tool(source_tool_name);
         if !durable {
-            return Ok((request.preview("Its preview was not kept: it had no change set."), state));
+            return request.preview("Its preview was not kept: it had no change set.");
         }
         let folder = self.clone();
-        let request = request.preview_from(move || match folder.action(number.get()) {
+        request.preview_from(move || match folder.kept(number.get(), digest) {
             Ok(kept) => kept.preview,
             Err(error) => error.to_string(),
-        });
-        Ok((request, state))
+        })
+    }
+}
+
+/// The lines that the log lacks about one number, were nobody at it.
+fn endings(workspace: &Workspace, logged: &Logged, kept: &Kept) -> Vec<Ending> {
+    match (logged.state, kept) {
+        (None, _) if logged.kept => {
+            vec![Ending::void("it is kept, but the log does not say that it was staged")]
+        }
+        (Some(ActionState::Pending), None) => {
+            vec![Ending::void("the process ended, and it had no change set to go on with")]
+        }
+        (Some(ActionState::Pending), Some(Err(error))) => vec![Ending::void(error.to_string())],
+        (Some(ActionState::Taken(verdict)), None) => vec![
+            Ending::cut_off(verdict),
+            Ending::void("the process ended, and it had no change set to go on with"),
+        ],
+        (Some(ActionState::Taken(verdict)), Some(Err(error))) => {
+            let what = match verdict {
+                Verdict::Apply => "whether it wrote its files cannot be told",
+                Verdict::Discard => "it cannot be offered again",
+            };
+            let verdict = word(verdict);
+            vec![Ending::void(format!("the process ended in the {verdict}; {what}: {error}"))]
+        }
+        (Some(ActionState::Taken(verdict)), Some(Ok(kept))) => match verdict {
+            Verdict::Apply if is_applied(workspace, kept) => vec![Ending::applied(kept)],
+            Verdict::Apply | Verdict::Discard => vec![Ending::cut_off(verdict)],
+        },
+        (Some(ActionState::Pending), Some(Ok(_)))
+        | (
+            None
+            | Some(
+                ActionState::Applied
+                | ActionState::Discarded
+                | ActionState::Void
+                | ActionState::Withdrawn,
+            ),
+            _,
+        ) => Vec::new(),
+    }
+}
+
+fn line(number: StageNumber, logged: &Logged, ending: Ending) -> LogEvent {
+    LogEvent::Decided {
+        number: number.get(),
+        source_tool_name: logged.source_tool_name.clone(),
+        label: logged.label.clone(),
+        action: ending.verdict.map(Into::into),
+        reason: match ending.verdict {
+            Some(_) => logged.reason.clone(),
+            None => ending.why,
+        },
+        who: Decider::Host,
+        outcome: ending.outcome,
+        files: ending.files,
+    }
+}
+
+/// Ends or takes back an interrupted commit of this workspace, whoever's it was.
+fn recover(workspace: &Workspace, matters: bool) -> Result<Option<Recovery>, StateError> {
+    let patience = if matters { RECOVERY_PATIENCE } else { Duration::ZERO };
+    match workspace.root().recover(patience) {
+        Ok(recovered) => Ok(recovered),
+        // It is not interrupted: another session is at it.
+        Err(RecoverError::Locked(_)) if !matters => Ok(None),
+        Err(RecoverError::Locked(locked)) => {
+            let holder =
+                locked.holder.map_or("another process".to_owned(), |id| format!("process {id}"));
+            Err(StateError::Locked { holder, waited: locked.waited })
+        }
+        Err(error) => Err(StateError::Interrupted(error)),
     }
 }
 
@@ -200,7 +266,18 @@ fn is_applied(workspace: &Workspace, kept: &ActionFile) -> bool {
     kept.change_set.inverse().check(workspace.root()).is_ok()
 }
 
-fn after(outcome: &Outcome) -> ActionState {
+fn is_taken(logged: &Logged) -> bool {
+    matches!(logged.state, Some(ActionState::Taken(_)))
+}
+
+fn word(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Apply => "apply",
+        Verdict::Discard => "discard",
+    }
+}
+
+pub(super) fn after(outcome: &Outcome) -> ActionState {
     match outcome {
         Outcome::Applied => ActionState::Applied,
         Outcome::Discarded => ActionState::Discarded,
