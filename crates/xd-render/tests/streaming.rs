@@ -73,7 +73,7 @@ fn v1_a_file_write_shows_its_path_as_it_grows() {
 
 #[test]
 fn v1_a_written_file_is_linked_once_its_path_is_whole() {
-    let options = Options::new(80).with_link_root("/work");
+    let options = Options::new(80).with_link_root("/project");
     let mut view = CallView::new("write");
     view.push(br#"{"path":"src/a b.rs"#);
     let links = |view: &mut CallView| -> Vec<String> {
@@ -82,7 +82,7 @@ fn v1_a_written_file_is_linked_once_its_path_is_whole() {
     };
     assert!(links(&mut view).is_empty());
     view.push(b"\"");
-    assert_eq!(links(&mut view), ["file:///work/src/a%20b.rs"]);
+    assert_eq!(links(&mut view), ["file:///project/src/a%20b.rs"]);
 }
 
 #[test]
