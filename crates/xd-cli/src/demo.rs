@@ -10,7 +10,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use serde_json::json;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 use xd_agent::{Agent, Event, ScriptedModel};
 use xd_ast_edit::AstEditTool;
@@ -62,7 +62,8 @@ fn play(
     } else {
         show::title(screen, number, act.title);
     }
-    let events = perform(&act, folder)?;
+    let happenings = perform(&act, folder)?;
+    let events: Vec<Event> = happenings.iter().filter_map(Happening::event).cloned().collect();
     let after = Tree::read(folder).map_err(scratch_failure)?;
     let diff = before.diff(&after);
     let outcome = match (act.expect)(&events) {
@@ -71,48 +72,80 @@ fn play(
         Err(why) => Err(why),
     };
     if screen.is_json() {
-        for event in &events {
+        for happening in &happenings {
             let mut line = json!({ "v": 1, "act": number });
-            if let (Some(line), Ok(serde_json::Value::Object(event))) =
-                (line.as_object_mut(), serde_json::to_value(event))
+            if let (Some(line), Value::Object(happening)) =
+                (line.as_object_mut(), happening.to_json())
             {
-                line.extend(event);
+                line.extend(happening);
             }
             screen.json(&line);
         }
         screen.json(&json!({ "v": 1, "act": number, "event": "disk", "diff": diff }));
         screen.json(&json!({ "v": 1, "act": number, "event": "act_ended", "ok": outcome.is_ok() }));
     } else {
-        show::events(screen, &events, verbose);
+        show::happenings(screen, &happenings, verbose);
         show::disk(screen, &diff);
     }
     Ok(outcome)
 }
 
-/// Runs the agent and collects its events. What meddles does so once something is staged.
-fn perform(act: &Act, folder: &Path) -> Result<Vec<Event>, Failure> {
+/// What happens in an act.
+#[derive(Debug)]
+enum Happening {
+    /// The agent said or did something.
+    Agent(Event),
+    /// Somebody else changed a file.
+    Meddled {
+        /// The file.
+        path: &'static str,
+    },
+}
+
+impl Happening {
+    /// The agent's event, if it is one.
+    fn event(&self) -> Option<&Event> {
+        match self {
+            Self::Agent(event) => Some(event),
+            Self::Meddled { .. } => None,
+        }
+    }
+
+    /// It as JSON, with its kind in `event`.
+    fn to_json(&self) -> Value {
+        match self {
+            Self::Agent(event) => json!(event),
+            Self::Meddled { path } => json!({ "event": "meddled", "path": path }),
+        }
+    }
+}
+
+/// Runs the agent and collects what happens. What meddles does so once something is staged.
+fn perform(act: &Act, folder: &Path) -> Result<Vec<Happening>, Failure> {
     let workspace = Workspace::open(folder).map_err(scratch_failure)?;
     let host =
         Host::builder(Arc::new(Session::new()), workspace).tool(AstEditTool::default()).build();
-    let events = Arc::new(Mutex::new(Vec::new()));
-    let heard = Arc::clone(&events);
-    let mut meddle = act.meddle.clone().map(|(path, text)| (folder.join(path), text));
+    let happenings = Arc::new(Mutex::new(Vec::new()));
+    let heard = Arc::clone(&happenings);
+    let mut meddle = act.meddle.clone().map(|(path, text)| (path, folder.join(path), text));
     let mut agent =
         Agent::new(ScriptedModel::new(act.script.clone()), Arc::new(host)).on_event(move |event| {
+            let mut heard = heard.lock().unwrap_or_else(PoisonError::into_inner);
+            heard.push(Happening::Agent(event.clone()));
             if let Event::Result { result, .. } = event
                 && !result.is_error
-                && let Some((path, text)) = meddle.take()
+                && let Some((path, file, text)) = meddle.take()
+                // Where it fails nothing has happened: the act then ends otherwise than it should.
+                && fs::write(file, text).is_ok()
             {
-                // A failure shows: the act then ends otherwise than it should.
-                let _ = fs::write(path, text);
+                heard.push(Happening::Meddled { path });
             }
-            heard.lock().unwrap_or_else(PoisonError::into_inner).push(event.clone());
         });
     block_on(agent.prompt(act.prompt))?
         .map_err(|error| Failure::new(error, "This is a fault of xd; run it with XD_LOG=debug."))?;
     drop(agent);
-    let events = std::mem::take(&mut *events.lock().unwrap_or_else(PoisonError::into_inner));
-    Ok(events)
+    let mut happenings = happenings.lock().unwrap_or_else(PoisonError::into_inner);
+    Ok(std::mem::take(&mut *happenings))
 }
 
 fn keep(scratch: TempDir, keep: bool, screen: &mut Screen) {

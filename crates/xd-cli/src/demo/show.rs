@@ -9,6 +9,7 @@ use xd_render::{Diff, Line, Renderers, Role, Style};
 use xd_resolve::ToolCall;
 use xd_session::ToolChoice;
 
+use super::Happening;
 use crate::screen::Screen;
 
 /// Prints the title of an act.
@@ -19,9 +20,16 @@ pub(crate) fn title(screen: &mut Screen, number: usize, title: &str) {
 }
 
 /// Prints what happened in a run.
-pub(crate) fn events(screen: &mut Screen, events: &[Event], verbose: bool) {
+pub(super) fn happenings(screen: &mut Screen, happenings: &[Happening], verbose: bool) {
     let mut calls: HashMap<&str, &ToolCall> = HashMap::new();
-    for event in events {
+    for happening in happenings {
+        let event = match happening {
+            Happening::Agent(event) => event,
+            Happening::Meddled { path } => {
+                labelled(screen, "meanwhile", Role::Warning, &format!("somebody edits {path}"));
+                continue;
+            }
+        };
         match event {
             Event::Prompt { text } => labelled(screen, "user", Role::Title, text),
             Event::Text { text } => labelled(screen, "model", Role::Title, text),
@@ -84,17 +92,31 @@ pub(crate) fn disk(screen: &mut Screen, diff: &str) {
     }
 }
 
-/// A call on one line, as the model made it.
+/// A call on one line, as a person reads it.
 fn spelled(call: &ToolCall) -> String {
-    let arguments = &call.arguments;
+    let (name, arguments) = (&call.name, &call.arguments);
     match (call.str_argument("path"), call.str_argument("content"), arguments.get("ops")) {
-        (Some(path), Some(content), _) => format!("{} {path}  {content:?}", call.name),
-        (_, _, Some(Value::Array(ops))) => {
-            let ops: Vec<String> =
-                ops.iter().map(|op| format!("{} becomes {}", op["pat"], op["out"])).collect();
-            format!("{} {}  in {}", call.name, ops.join(", "), arguments["paths"])
+        (Some(path), Some(content), _) => {
+            let mut lines = content.lines();
+            let first = lines.next().unwrap_or_default();
+            match lines.count() {
+                0 => format!("{name} {path}: {first}"),
+                1 => format!("{name} {path}: {first} … and 1 more line"),
+                more => format!("{name} {path}: {first} … and {more} more lines"),
+            }
         }
-        _ => format!("{} {arguments}", call.name),
+        (_, _, Some(Value::Array(ops))) => {
+            let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+            let change = |op: &Value| match (text(&op["pat"]), text(&op["out"])) {
+                (pat, out) if out.is_empty() => format!("{pat} is deleted"),
+                (pat, out) => format!("{pat} becomes {out}"),
+            };
+            let changes: Vec<String> = ops.iter().map(change).collect();
+            let paths: Vec<String> =
+                arguments["paths"].as_array().into_iter().flatten().map(text).collect();
+            format!("{name} in {}: {}", paths.join(", "), changes.join("; "))
+        }
+        _ => format!("{name} {arguments}"),
     }
 }
 
@@ -114,4 +136,39 @@ fn labelled(screen: &mut Screen, label: &str, role: Role, text: &str) {
 fn wrapped(screen: &Screen, text: &str, role: Role) -> Vec<Line> {
     let options = screen.options();
     Line::of(text, role).wrap(options.width, xd_render::Break::Words, &options.cells)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn calls_read_as_sentences() {
+        for (name, arguments, wanted) in [
+            (
+                "write",
+                json!({ "path": "xd://resolve", "content": "It's \"right\"." }),
+                "write xd://resolve: It's \"right\".",
+            ),
+            (
+                "write",
+                json!({ "path": "a.md", "content": "# A\n- b\n" }),
+                "write a.md: # A … and 1 more line",
+            ),
+            (
+                "write",
+                json!({ "path": "a.md", "content": "a\nb\nc" }),
+                "write a.md: a … and 2 more lines",
+            ),
+            (
+                "ast_edit",
+                json!({ "ops": [{ "pat": "f($A)", "out": "g($A)" }, { "pat": "d()", "out": "" }], "paths": ["a", "b"] }),
+                "ast_edit in a, b: f($A) becomes g($A); d() is deleted",
+            ),
+            ("grep", json!({ "for": "x" }), "grep {\"for\":\"x\"}"),
+        ] {
+            assert_eq!(spelled(&ToolCall::new("1", name, arguments)), wanted);
+        }
+    }
 }

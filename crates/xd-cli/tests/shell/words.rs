@@ -71,10 +71,19 @@ fn the_demonstration_ends_as_it_should_in_every_form() {
     let plain = folder.xd(&["demo"]);
     assert_eq!(plain.status, 0, "{plain:?}");
     assert!(!plain.out.contains("<system-reminder>"));
+    // Who changed the file of the last act stands where it happened: behind the preview, before the
+    // refusal.
+    let last = plain.out.split("Act 5").nth(1).unwrap();
+    let at = |text: &str| last.find(text).unwrap_or_else(|| panic!("{text}: {last}"));
+    let meanwhile = at("meanwhile: somebody edits tools/report.py");
+    assert!(at("Proposed: 7") < meanwhile && meanwhile < at("The preview is stale"), "{last}");
+    assert!(plain.out.contains("call: ast_edit in .: count($NAME) becomes count($NAME, 1)"));
+    assert!(plain.out.contains("call: ast_edit in .: debug($$$ARGS) is deleted"));
     let verbose = folder.xd(&["demo", "--verbose"]);
     for wanted in [
         "hidden message (resolve-reminder)",
         "tool_choice = write  forced",
+        "tool_choice = auto",
         "PREVIEW — no files changed",
     ] {
         assert!(verbose.out.contains(wanted), "{wanted}");
@@ -83,6 +92,9 @@ fn the_demonstration_ends_as_it_should_in_every_form() {
     let events: Vec<serde_json::Value> =
         json.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(events.iter().filter(|e| e["event"] == "act_ended" && e["ok"] == true).count(), 5);
+    let meddled: Vec<_> = events.iter().filter(|e| e["event"] == "meddled").collect();
+    assert_eq!(meddled.len(), 1);
+    assert_eq!((&meddled[0]["act"], &meddled[0]["path"]), (&5.into(), &"tools/report.py".into()));
     let kept = events.last().unwrap();
     assert_eq!(kept["event"], "kept");
     let path = std::path::Path::new(kept["path"].as_str().unwrap());
