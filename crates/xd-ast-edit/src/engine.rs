@@ -117,8 +117,8 @@ pub enum Refusal {
     },
     /// The result has a syntax error that the source did not have.
     #[error(
-        "the result would not parse at its line {line} (`{near}`), after ops[{}] changed line {source_line}; nothing is staged: adjust `out` or narrow `pat`",
-        op
+        "the result would not parse at its line {line} (`{}`), after ops[{op}] changed line {source_line}; nothing is staged: adjust `out` or narrow `pat`",
+        xd_protocol::Visible(near)
     )]
     ResultDoesNotParse {
         /// Line in the result, from 1.

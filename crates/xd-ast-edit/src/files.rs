@@ -1,6 +1,8 @@
 //! Finding the files of a call: ignore files respected, sorted, each once, nothing outside.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
+use std::fmt::Write as _;
 use std::path::Path;
 
 use ignore::WalkBuilder;
@@ -24,14 +26,25 @@ pub(crate) struct Files {
     pub(crate) jobs: Vec<Job>,
     /// Files that were named one by one and whose language is not known.
     pub(crate) no_language: Vec<RelPath>,
+    /// Files of a language that can be parsed whose names are not UTF-8, as these are shown.
+    pub(crate) unnameable: BTreeSet<RelPath>,
+}
+
+/// What was found so far.
+#[derive(Debug, Default)]
+struct Found {
+    files: BTreeMap<RelPath, Lang>,
+    unnameable: BTreeSet<RelPath>,
 }
 
 /// Collects the files that `paths` name below `root`, of `only` where it is given.
 ///
 /// Folders are walked as people expect: what `.gitignore`, `.ignore` and the repository's exclude
-/// file name is left out, so are hidden files and links; `.xd` and `.git` always. A file that is
-/// named itself is taken also where it is hidden or ignored. The user's global git settings are
-/// not read: they are of the environment, and a result should not depend on them.
+/// file name is left out, so are hidden files and links; `.xd` and `.git` always. What is named
+/// itself is taken also where it is hidden or ignored: a file, and a folder with all in it that is
+/// not ignored for a reason of its own. A glob names nothing itself: what it finds is neither
+/// ignored nor in an ignored folder. The user's global git settings are not read: they are of the
+/// environment, and a result should not depend on them.
 pub(crate) fn collect(
     root: &Root,
     paths: &[String],
@@ -41,7 +54,7 @@ pub(crate) fn collect(
     if paths.is_empty() {
         return Err(ProposeError::NoPaths);
     }
-    let mut found: BTreeMap<RelPath, Lang> = BTreeMap::new();
+    let mut found = Found::default();
     let mut no_language = Vec::new();
     for (index, operand) in paths.iter().enumerate() {
         let relative = root
@@ -69,7 +82,7 @@ pub(crate) fn collect(
                     walk(root, &real, None, only, control, &mut found)?;
                 } else {
                     match only.or_else(|| Lang::of_path(&real)) {
-                        Some(lang) => drop(found.insert(relative, lang)),
+                        Some(lang) => drop(found.files.insert(relative, lang)),
                         None => no_language.push(relative),
                     }
                 }
@@ -80,17 +93,19 @@ pub(crate) fn collect(
                     path: operand.clone(),
                     reason,
                 })?;
-                let before = found.len();
-                walk(root, &folder_of(root, &relative), Some(&glob), only, control, &mut found)?;
-                if found.len() == before && !folder_of(root, &relative).exists() {
+                let folder = folder_of(root, &relative);
+                if !folder.exists() {
                     return Err(ProposeError::Missing { index, path: operand.clone() });
+                }
+                if !is_ignored(root, &folder) {
+                    walk(root, &folder, Some(&glob), only, control, &mut found)?;
                 }
             }
             Err(_) => return Err(ProposeError::Missing { index, path: operand.clone() }),
         }
     }
-    let jobs = found.into_iter().map(|(path, lang)| Job { path, lang }).collect();
-    Ok(Files { jobs, no_language })
+    let jobs = found.files.into_iter().map(|(path, lang)| Job { path, lang }).collect();
+    Ok(Files { jobs, no_language, unnameable: found.unnameable })
 }
 
 fn glob_of(root: &Root, glob: &RelPath) -> Result<Override, String> {
@@ -105,18 +120,52 @@ fn folder_of(root: &Root, glob: &RelPath) -> std::path::PathBuf {
     plain.fold(root.path().to_owned(), |folder, part| folder.join(part))
 }
 
+fn walker(folder: &Path) -> WalkBuilder {
+    let mut walker = WalkBuilder::new(folder);
+    walker.follow_links(false).git_global(false).require_git(false);
+    walker
+}
+
+/// Whether ignore files name `folder` or one that it is in. A walk that begins in a folder does
+/// not ask this of the folder itself. That it is hidden does not count: the glob spells its name.
+fn is_ignored(root: &Root, folder: &Path) -> bool {
+    let end = folder.to_owned();
+    let reached = walker(root.path())
+        .hidden(false)
+        .filter_entry(move |entry| end.starts_with(entry.path()))
+        .build()
+        .flatten()
+        .any(|entry| entry.path() == folder);
+    !reached
+}
+
+/// The language of a file, also of one whose name is not UTF-8 throughout.
+fn lang_of(path: &Path) -> Option<Lang> {
+    Lang::of_path(Path::new(path.file_name()?.to_string_lossy().as_ref()))
+}
+
+/// A name that is not UTF-8, with the bytes that are not written as `\xNN`.
+fn shown(name: &OsStr) -> String {
+    let mut text = String::new();
+    for chunk in name.as_encoded_bytes().utf8_chunks() {
+        text.push_str(chunk.valid());
+        for byte in chunk.invalid() {
+            // Writing to a string cannot fail.
+            let _ = write!(text, "\\x{byte:02x}");
+        }
+    }
+    text
+}
+
 fn walk(
     root: &Root,
     folder: &Path,
     glob: Option<&Override>,
     only: Option<Lang>,
     control: &Control<'_>,
-    found: &mut BTreeMap<RelPath, Lang>,
+    found: &mut Found,
 ) -> Result<(), ProposeError> {
-    let walker = WalkBuilder::new(folder)
-        .follow_links(false)
-        .git_global(false)
-        .require_git(false)
+    let walker = walker(folder)
         .filter_entry(|entry| !matches!(entry.file_name().to_str(), Some(".git" | ".xd")))
         .build();
     for (number, entry) in walker.enumerate() {
@@ -129,18 +178,21 @@ fn walk(
             continue;
         }
         let path = entry.path();
-        let Some(lang) = Lang::of_path(path).filter(|lang| only.is_none_or(|only| only == *lang))
-        else {
+        let Some(lang) = lang_of(path).filter(|lang| only.is_none_or(|only| only == *lang)) else {
             continue;
         };
         if glob.is_some_and(|glob| !glob.matched(path, false).is_whitelist()) {
             continue;
         }
-        let relative = path.strip_prefix(root.path()).ok().and_then(Path::to_str);
-        if let Some(relative) = relative.and_then(|path| RelPath::new(path).ok())
-            && !relative.is_protected()
-        {
-            found.entry(relative).or_insert(lang);
+        let Ok(relative) = path.strip_prefix(root.path()) else { continue };
+        match relative.to_str() {
+            Some(name) => {
+                if let Some(relative) = RelPath::new(name).ok().filter(|path| !path.is_protected())
+                {
+                    found.files.entry(relative).or_insert(lang);
+                }
+            }
+            None => found.unnameable.extend(RelPath::new(&shown(relative.as_os_str())).ok()),
         }
     }
     Ok(())

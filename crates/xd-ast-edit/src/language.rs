@@ -67,7 +67,7 @@ table! {
 #[non_exhaustive]
 pub enum LangError {
     /// No language has that name.
-    #[error("lang: unknown language '{name}'. Use one of: {}.", known())]
+    #[error("lang: unknown language '{}'. Use one of: {}.", xd_protocol::Visible(name), known())]
     Unknown {
         /// The name as it was given.
         name: String,

@@ -37,7 +37,10 @@ pub enum OpsError {
         op: usize,
     },
     /// Two operations have one pattern.
-    #[error("ops[{op}].pat: is the same as ops[{first}].pat (`{pat}`); keep one of them")]
+    #[error(
+        "ops[{op}].pat: is the same as ops[{first}].pat (`{}`); keep one of them",
+        xd_protocol::Visible(pat)
+    )]
     RepeatedPattern {
         /// Index of the later operation.
         op: usize,

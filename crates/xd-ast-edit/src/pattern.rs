@@ -27,7 +27,8 @@ const OPTIONAL_LISTS: usize = 3;
 pub enum PatternError {
     /// It has a syntax error in this language.
     #[error(
-        "does not parse: line {line}, column {column}, at `{near}`{}",
+        "does not parse: line {line}, column {column}, at `{}`{}",
+        xd_protocol::Visible(near),
         lower_case.as_ref().map(|name| format!(" (variables are upper case: `${}`)", name.to_uppercase())).unwrap_or_default()
     )]
     Syntax {

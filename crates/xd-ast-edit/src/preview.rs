@@ -2,27 +2,33 @@
 
 use std::fmt::Write as _;
 
-use xd_changeset::FileDiff;
+use xd_changeset::{Change, FileDiff};
 
 use crate::propose::Proposal;
 use crate::summary::counted;
 
 /// Lines of context around a change.
 const CONTEXT: usize = 3;
-/// At most this many files are listed after the cut.
-const LISTED: usize = 200;
+/// A preview that is cut is, with the list of the files behind the cut, at most this many bytes
+/// longer than its bound on differences.
+const REST: usize = 16 * 1024;
+/// Room for the line that counts the files that are not listed.
+const COUNTED: usize = 80;
+/// At most this many bytes of a cut preview are remarks; the whole one has them all.
+const REMARKS: usize = 4 * 1024;
 
 /// How much of a preview is wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Bound {
     /// Everything.
     Whole,
-    /// Differences of about this many bytes, cut at a line; the rest is summarised by file.
+    /// Differences of at most this many bytes, cut at a line; the rest is summarised by file, each
+    /// with its count, in 16 KiB more. Files that do not fit even there are counted.
     Bytes(usize),
 }
 
 impl Bound {
-    /// What a model gets: 32 KiB of differences.
+    /// What a model gets: 32 KiB of differences, and 48 KiB in all.
     pub const MODEL: Self = Self::Bytes(32 * 1024);
 }
 
@@ -40,21 +46,25 @@ impl Proposal {
     }
 
     /// The preview: the label, what there is to remark, then each file with its count and its
-    /// differences. `number` is the staged action's, where it is known; it tells a reader of a cut
+    /// differences. How many lines it has does not depend on what the files are called. `number` is the staged action's, where it is known; it tells a reader of a cut
     /// preview where the rest is.
     #[must_use]
     pub fn preview(&self, bound: Bound, number: Option<u64>) -> String {
         let mut text = self.label();
         text.push('\n');
+        let (room, remarks) = match bound {
+            Bound::Whole => (usize::MAX, usize::MAX),
+            Bound::Bytes(bytes) => (bytes, REMARKS),
+        };
         for note in self.summary.notes() {
+            if text.len() + note.len() > remarks {
+                text.push_str("[More remarks are in the whole preview.]\n");
+                break;
+            }
             text.push_str(&note);
             text.push('\n');
         }
-        let room = match bound {
-            Bound::Whole => usize::MAX,
-            Bound::Bytes(bytes) => bytes,
-        };
-        let mut left = room;
+        let mut left = room.saturating_sub(if room == usize::MAX { 0 } else { text.len() });
         let mut cut: Option<usize> = None;
         for (index, change) in self.change_set.changes().iter().enumerate() {
             let diff = change.diff(CONTEXT);
@@ -73,7 +83,7 @@ impl Proposal {
             break;
         }
         if let Some(first) = cut {
-            self.rest(&mut text, first, number);
+            self.rest(&mut text, room.saturating_add(REST), first, number);
         }
         text
     }
@@ -103,30 +113,30 @@ impl Proposal {
         )
     }
 
-    /// The summary of the files from the cut on.
-    fn rest(&self, text: &mut String, first: usize, number: Option<u64>) {
+    /// The summary of the files from the cut on, in as much of `room` as `text` leaves.
+    fn rest(&self, text: &mut String, room: usize, first: usize, number: Option<u64>) {
+        let place = match number {
+            Some(number) => format!("Read the whole preview at xd://resolve@{number}.\n"),
+            None => {
+                "Read the whole preview at xd://resolve@<n>, where <n> is the action's number.\n"
+                    .to_owned()
+            }
+        };
         let changes = &self.change_set.changes()[first..];
         let _ =
             writeln!(text, "\n[Cut here. Not shown in full, {}:]", counted(changes.len(), "file"));
-        for change in changes.iter().take(LISTED) {
-            let path = change.path();
-            let _ = writeln!(
-                text,
-                "{path}: {}",
-                counted(self.replacements_in(path.as_str()), "replacement")
-            );
-        }
-        if changes.len() > LISTED {
-            let _ = writeln!(text, "and {} more files", changes.len() - LISTED);
-        }
-        match number {
-            Some(number) => {
-                let _ = writeln!(text, "Read the whole preview at xd://resolve@{number}.");
+        let replaced = |change: &Change| self.replacements_in(change.path().as_str());
+        for (listed, change) in changes.iter().enumerate() {
+            let line = format!("{}: {}\n", change.path(), counted(replaced(change), "replacement"));
+            if text.len() + line.len() + COUNTED + place.len() > room {
+                let rest = &changes[listed..];
+                let (files, more) = (counted(rest.len(), "more file"), rest.iter().map(replaced));
+                let _ = writeln!(text, "and {files} ({})", counted(more.sum(), "replacement"));
+                break;
             }
-            None => text.push_str(
-                "Read the whole preview at xd://resolve@<n>, where <n> is the action's number.\n",
-            ),
+            text.push_str(&line);
         }
+        text.push_str(&place);
     }
 }
 

@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use xd_changeset::{ByteEdit, ChangeSet, Content, Root};
+use xd_changeset::{ByteEdit, ChangeSet, Content, ReadError, Root};
 
 use crate::engine::{Edit, Refusal, Rewritten, rewrite};
 use crate::files::{Files, Job, collect};
@@ -52,12 +52,16 @@ pub fn propose(
 ) -> Result<Outcome, ProposeError> {
     check_ops(&request.ops)?;
     let only = request.lang.as_deref().map(Lang::named).transpose()?;
-    let Files { jobs, no_language } = collect(root, &request.paths, only, control)?;
-    let mut summary =
-        Summary { by_op: vec![0; request.ops.len()], searched: jobs.len(), ..Summary::default() };
-    summary
-        .issues
-        .extend(no_language.into_iter().map(|path| Issue { path, kind: IssueKind::NoLanguage }));
+    let Files { jobs, no_language, unnameable } = collect(root, &request.paths, only, control)?;
+    let mut summary = Summary {
+        by_op: vec![0; request.ops.len()],
+        lang: only.map(Lang::name),
+        searched: jobs.len(),
+        ..Summary::default()
+    };
+    let issues = |kind: IssueKind| move |path| Issue { path, kind: kind.clone() };
+    summary.issues.extend(no_language.into_iter().map(issues(IssueKind::NoLanguage)));
+    summary.issues.extend(unnameable.into_iter().map(issues(IssueKind::NameNotUtf8)));
     let programs = compile(&jobs, &request.ops, &mut summary)?;
     let seen = search(root, &jobs, &programs, limits, control)?;
     let mut builder = ChangeSet::builder(root);
@@ -250,11 +254,11 @@ fn look(root: &Root, job: &Job, program: &Program, limits: &Limits) -> Found {
             return Found::Issue(IssueKind::TooLarge { bytes: metadata.len });
         }
         Ok(_) => {}
-        Err(error) => return Found::Issue(IssueKind::Unreadable { reason: error.to_string() }),
+        Err(error) => return Found::Issue(unreadable(error)),
     }
     let content = match root.read(&job.path) {
         Ok(content) => content,
-        Err(error) => return Found::Issue(IssueKind::Unreadable { reason: error.to_string() }),
+        Err(error) => return Found::Issue(unreadable(error)),
     };
     let source = match content.bytes() {
         Err(error) => return Found::Issue(IssueKind::Unreadable { reason: error.to_string() }),
@@ -279,6 +283,17 @@ fn look(root: &Root, job: &Job, program: &Program, limits: &Limits) -> Found {
         Ok(Ok(rewritten)) if rewritten.replacements + rewritten.unchanged == 0 => Found::Nothing,
         Ok(Ok(rewritten)) => Found::Rewritten(content, rewritten),
     }
+}
+
+/// Why a file cannot be read, in words that stand behind its name and do not repeat it.
+fn unreadable(error: ReadError) -> IssueKind {
+    let reason = match error {
+        ReadError::NotFound(_) => "it is gone".to_owned(),
+        ReadError::WrongKind { is, .. } => format!("it is {is}"),
+        ReadError::Io { source, .. } => source.to_string(),
+        other => other.to_string(),
+    };
+    IssueKind::Unreadable { reason }
 }
 
 /// Runs the engine; a fault in a grammar or matcher costs the file, not the process.

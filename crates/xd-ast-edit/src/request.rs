@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use xd_changeset::{BuildError, PathError, RelPath};
+use xd_protocol::Visible;
 
 use crate::engine::Refusal;
 use crate::language::{Lang, LangError};
@@ -15,7 +16,8 @@ use crate::op::{Op, OpError, OpsError};
 pub struct Request {
     /// The operations, in the order in which they are reported.
     pub ops: Vec<Op>,
-    /// Files, folders and globs, relative to the workspace root or absolute and inside it.
+    /// Files, folders and globs, relative to the workspace root or absolute and inside it. What
+    /// ignore files name is left out (`CONTRACT A2`), but for a file or folder that is named itself.
     pub paths: Vec<String>,
     /// One language; files of others are left out, and files that are named one by one are read
     /// as this language whatever they are called.
@@ -99,7 +101,8 @@ pub enum ProposeError {
     },
     /// A path names nothing.
     #[error(
-        "paths[{index}]: '{path}' does not exist; check the spelling, or give the folder that it is in"
+        "paths[{index}]: '{}' does not exist; check the spelling, or give the folder that it is in",
+        Visible(path)
     )]
     Missing {
         /// Index of the path, from 0.
@@ -109,7 +112,8 @@ pub enum ProposeError {
     },
     /// A path lies in the workspace's or the repository's own state.
     #[error(
-        "paths[{index}]: '{path}' is off limits ('.xd' and '.git' are never rewritten); give another path"
+        "paths[{index}]: '{}' is off limits ('.xd' and '.git' are never rewritten); give another path",
+        Visible(path)
     )]
     Protected {
         /// Index of the path, from 0.
@@ -118,7 +122,7 @@ pub enum ProposeError {
         path: String,
     },
     /// A glob cannot be read.
-    #[error("paths[{index}]: '{path}' is no glob: {reason}")]
+    #[error("paths[{index}]: '{}' is no glob: {}", Visible(path), Visible(reason))]
     Glob {
         /// Index of the path, from 0.
         index: usize,
@@ -128,7 +132,7 @@ pub enum ProposeError {
         reason: String,
     },
     /// An operation means nothing in any language that was found.
-    #[error("ops[{op}]: `{pat}` cannot be used: {}", reasons(failures))]
+    #[error("ops[{op}]: `{}` cannot be used: {}", Visible(pat), reasons(failures))]
     Op {
         /// Index of the operation, from 0.
         op: usize,

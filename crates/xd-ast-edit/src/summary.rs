@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde::{Serialize, Serializer};
 use xd_changeset::RelPath;
+use xd_protocol::Visible;
 
 /// The one pair of numbers that label, preview and result show (`CONTRACT A3`, `A6`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
@@ -89,6 +90,9 @@ pub enum IssueKind {
     },
     /// No language is known for its name, and it was named itself.
     NoLanguage,
+    /// Its name is not UTF-8, so that nothing could name it. The path shows the bytes that are not
+    /// as `\xNN`.
+    NameNotUtf8,
     /// The parser failed in a way that is a fault of its own.
     ParserFailed,
 }
@@ -117,10 +121,13 @@ impl fmt::Display for Issue {
             IssueKind::TooDeep { depth } => {
                 write!(f, "{path}: is nested too deeply ({depth} levels)")
             }
-            IssueKind::Unreadable { reason } => write!(f, "{path}: cannot be read ({reason})"),
+            IssueKind::Unreadable { reason } => {
+                write!(f, "{path}: cannot be read: {}", Visible(reason))
+            }
             IssueKind::NoLanguage => {
                 write!(f, "{path}: no language is known for this name; give `lang`")
             }
+            IssueKind::NameNotUtf8 => write!(f, "{path}: its name is not UTF-8; rename it"),
             IssueKind::ParserFailed => write!(f, "{path}: the parser failed on it"),
         }
     }
@@ -170,6 +177,9 @@ pub struct Summary {
     pub files: Vec<FileCount>,
     /// Replaced matches of each operation, by its index.
     pub by_op: Vec<usize>,
+    /// The one language that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lang: Option<&'static str>,
     /// Files looked at.
     pub searched: usize,
     /// Matches inside replaced ones, left as they are.
@@ -196,7 +206,8 @@ pub struct Summary {
 const TOLD: usize = 20;
 
 impl Summary {
-    /// The remarks for a reader, one a line, without the counts; empty where there are none.
+    /// The remarks for a reader, without the counts; empty where there are none. Each is one line,
+    /// whatever the files are called.
     #[must_use]
     pub fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
@@ -243,7 +254,7 @@ impl Summary {
                 left.op,
                 left.lang,
                 counted(left.files, "file"),
-                left.reason
+                Visible(&left.reason)
             ));
         }
         if !self.issues.is_empty() {
@@ -262,7 +273,8 @@ impl Summary {
         }
         notes.push(format!("{} dropped by the rewrite:", counted(self.lost, "comment")));
         for comment in self.lost_comments.iter().take(TOLD) {
-            notes.push(format!("  {}:{}: {}", comment.path, comment.line, comment.text));
+            let text = Visible(&comment.text);
+            notes.push(format!("  {}:{}: {text}", comment.path, comment.line));
         }
         let told = self.lost_comments.len().min(TOLD);
         if self.lost > told {
@@ -279,7 +291,10 @@ impl Summary {
             "No replacements made".to_owned()
         };
         text.push_str(&match self.searched {
-            0 => " (no file of a known language there).".to_owned(),
+            0 => match self.lang {
+                Some(lang) => format!(" (no file of the language {lang} there)."),
+                None => " (no file of a known language there).".to_owned(),
+            },
             _ if self.unchanged > 0 => String::new(),
             searched => format!(" ({} searched, no match).", counted(searched, "file")),
         });
@@ -292,7 +307,7 @@ impl Summary {
 }
 
 fn as_text<S: Serializer>(path: &RelPath, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_str(path)
+    serializer.serialize_str(path.as_str())
 }
 
 #[cfg(test)]

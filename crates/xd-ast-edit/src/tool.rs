@@ -4,10 +4,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::{Map, Value, json};
-use xd_resolve::{BoxFuture, Tier, ToolResult};
+use xd_protocol::{Visible, notice};
+use xd_resolve::{BoxFuture, StageError, Tier, ToolResult};
 use xd_write::{
-    Concurrency, Progress, Proposed, Tool, ToolContext, ToolDefinition, ToolFailure,
-    stage_change_set,
+    ArgumentCheck, ArgumentSchema, Concurrency, Mismatch, Progress, Proposed, Tool, ToolContext,
+    ToolDefinition, ToolFailure, stage_change_set,
 };
 
 use crate::{Bound, Control, Limits, Op, Outcome, Proposal, ProposeError, Request, propose};
@@ -50,6 +51,11 @@ impl Tool for AstEditTool {
         Some(Tier::Write)
     }
 
+    fn argument_check(&self) -> Option<Arc<dyn ArgumentCheck>> {
+        let schema = ArgumentSchema::compile(&self.definition.input_schema).ok()?;
+        Some(Arc::new(Arguments(schema)))
+    }
+
     /// It only stages, so calls of one batch may search side by side.
     fn concurrency(&self) -> Concurrency {
         Concurrency::Shared
@@ -79,7 +85,10 @@ async fn call(
 ) -> Result<ToolResult, ToolFailure> {
     let request = match request_of(arguments) {
         Ok(request) => request,
-        Err(fault) => return Ok(ToolResult::error(format!("{NAME}: {fault}. {EXAMPLE}"))),
+        Err(fault) => {
+            let example = example();
+            return Ok(ToolResult::error(format!("{NAME}: {fault}. Example: {example}")));
+        }
     };
     let abandoned = Abandoned::default();
     let flag = Arc::clone(&abandoned.0);
@@ -126,6 +135,11 @@ async fn stage(context: &ToolContext, proposal: Proposal) -> Result<ToolResult, 
     let proposed = proposal.clone().into_proposed();
     let staged = match stage_change_set(context, context.workspace(), proposed).await {
         Ok(staged) => staged,
+        // The files became what the rewrite would make of them, all by themselves (`CONTRACT S6`).
+        Err(StageError::NothingToStage) => {
+            let details = json!({ "summary": summary });
+            return Ok(ToolResult::text(notice::NO_REPLACEMENTS).with_details(details));
+        }
         Err(error) => return Ok(ToolResult::error(error.to_string())),
     };
     let mut result = staged.result(&proposal.preview(Bound::MODEL, Some(staged.number().get())));
@@ -145,8 +159,23 @@ impl Drop for Abandoned {
     }
 }
 
-const EXAMPLE: &str =
-    r#"Example: {"ops": [{"pat": "oldApi($A)", "out": "newApi($A)"}], "paths": ["src"]}"#;
+/// A call as it may well be made, for documents and errors (case 40).
+fn example() -> Value {
+    json!({ "ops": [{ "pat": "oldApi($A)", "out": "newApi($A)" }], "paths": ["src"] })
+}
+
+/// The check that is built in, with an example that means something.
+struct Arguments(ArgumentSchema);
+
+impl ArgumentCheck for Arguments {
+    fn check(&self, arguments: &Value) -> Vec<Mismatch> {
+        self.0.check(arguments)
+    }
+
+    fn example(&self) -> Option<Value> {
+        Some(example())
+    }
+}
 
 /// Reads the arguments; the fault names the operand.
 fn request_of(arguments: Value) -> Result<Request, String> {
@@ -202,7 +231,7 @@ fn take_list(arguments: &mut Map<String, Value>, key: &str) -> Result<Vec<Value>
 
 fn nothing_else(rest: &Map<String, Value>, place: &str, known: &str) -> Result<(), String> {
     match rest.keys().next() {
-        Some(key) => Err(format!("`{place}{key}` is unknown; use {known}")),
+        Some(key) => Err(format!("`{place}{}` is unknown; use {known}", Visible(key))),
         None => Ok(()),
     }
 }
@@ -248,7 +277,7 @@ fn definition() -> ToolDefinition {
                 },
                 "paths": {
                     "type": "array",
-                    "description": "Files, folders or globs in the workspace.",
+                    "description": "Files, folders or globs in the workspace; ignored files are left out unless named themselves.",
                     "items": { "type": "string" }
                 },
                 "lang": { "type": "string", "description": "Only files of this language." }

@@ -9,7 +9,7 @@ use tempfile::TempDir;
 use xd_ast_edit::{AstEditTool, Limits};
 use xd_resolve::{ToolCall, ToolResult};
 use xd_session::Session;
-use xd_write::{CallScope, Host, Workspace};
+use xd_write::{CallScope, Host, Tool as _, Workspace};
 
 struct Agent {
     folder: TempDir,
@@ -194,4 +194,24 @@ async fn d12_a_call_that_is_dropped_stages_nothing() {
         agent.host.run_batch(&[ToolCall::new("1", "ast_edit", arguments)], &scope).await.remove(0);
     assert!(result.is_error, "{}", result.joined());
     assert_eq!(agent.pending(), 0);
+}
+
+// Case 40: the example of the device is a call that can run.
+#[tokio::test]
+async fn case_040_the_example_in_documents_and_errors_runs() {
+    let agent = Agent::new(&[]);
+    std::fs::create_dir(agent.folder.path().join("src")).unwrap();
+    std::fs::write(agent.folder.path().join("src/a.py"), "oldApi(1)\n").unwrap();
+    let check = AstEditTool::default().argument_check().unwrap();
+    let example = check.example().unwrap();
+    assert_eq!(
+        example,
+        json!({ "ops": [{ "pat": "oldApi($A)", "out": "newApi($A)" }], "paths": ["src"] })
+    );
+    assert!(check.check(&example).is_empty());
+    assert_eq!(check.check(&json!({ "ops": [] })).len(), 1);
+    let error = agent.call("ast_edit", json!({ "ops": 1 })).await.joined();
+    assert!(error.ends_with(&format!("Example: {example}")), "{error}");
+    let staged = agent.call("ast_edit", example).await;
+    assert!(staged.joined().contains("AST Edit: 1 replacement in 1 file"), "{}", staged.joined());
 }
