@@ -27,14 +27,21 @@ impl<'a> NearMiss<'a> {
 
 impl fmt::Display for NearMiss<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Unknown URI-like write target '{}'. Did you mean '", Visible(self.written))?;
+        self.tell(f, "write")
+    }
+}
+
+impl NearMiss<'_> {
+    /// The error for one of the two tools, `deed`: `write` or `read`.
+    pub(crate) fn tell(self, f: &mut fmt::Formatter<'_>, deed: &str) -> fmt::Result {
+        write!(f, "Unknown URI-like {deed} target '{}'. Did you mean '", Visible(self.written))?;
         // A suggestion that is itself broken would only lead to the next error.
         if target_of(self.rest).is_ok() {
             write!(f, "xd://{}", self.rest)?;
         } else {
             f.write_str("xd://<tool>")?;
         }
-        f.write_str("'? Prefix the path with './' to write it as a filesystem path.")
+        write!(f, "'? Prefix the path with './' to {deed} it as a filesystem path.")
     }
 }
 
@@ -63,9 +70,16 @@ impl<'a> ForeignScheme<'a> {
 
 impl fmt::Display for ForeignScheme<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.tell(f, "write")
+    }
+}
+
+impl ForeignScheme<'_> {
+    /// The error for one of the two tools, `deed`: `write` or `read`.
+    pub(crate) fn tell(self, f: &mut fmt::Formatter<'_>, deed: &str) -> fmt::Result {
         write!(
             f,
-            "Unknown URI-like write target '{}'. Tool devices use 'xd://<tool>'.",
+            "Unknown URI-like {deed} target '{}'. Tool devices use 'xd://<tool>'.",
             Visible(self.written)
         )
     }

@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use crate::{Malformed, StageNumber, Verdict, Visible};
+use crate::{ForeignScheme, Malformed, NearMiss, StageNumber, Verdict, Visible};
 
 /// The beginning of every staged preview's result (`CONTRACT S4`).
 pub const STAGED: &str = "Staged as a proposal — files NOT modified yet. To apply: write a one-sentence reason to xd://resolve. To discard: write to xd://reject.";
@@ -99,6 +99,26 @@ pub struct MalformedRead<'a>(pub Malformed<'a>);
 impl fmt::Display for MalformedRead<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Invalid xd:// URL: {}. Use xd:// or xd://<tool>.", Visible(self.0.url()))
+    }
+}
+
+/// A slip of an address on a read (`CONTRACT U7`): as for a write, but for the deed that it names.
+#[derive(Debug, Clone, Copy)]
+pub struct NearMissRead<'a>(pub NearMiss<'a>);
+
+impl fmt::Display for NearMissRead<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.tell(f, "read")
+    }
+}
+
+/// An address of another scheme on a read (`CONTRACT U7`).
+#[derive(Debug, Clone, Copy)]
+pub struct ForeignRead<'a>(pub ForeignScheme<'a>);
+
+impl fmt::Display for ForeignRead<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.tell(f, "read")
     }
 }
 

@@ -71,11 +71,12 @@ fn stale_since(host: &Host, applied: StageNumber) -> Vec<String> {
     let Some(changed) = applied.change_set() else { return Vec::new() };
     let stale = |action: &Arc<StagedAction>| {
         let change_set = action.change_set().filter(|change_set| change_set.touches(changed))?;
-        let shared: Vec<&str> = change_set
+        let shared: Vec<String> = change_set
             .paths()
             .into_iter()
             .filter(|path| changed.paths().contains(path))
-            .map(|path| path.as_str())
+            // Shown, not taken as it is: a name may hold a line break.
+            .map(ToString::to_string)
             .collect();
         let n = action.number();
         Some(format!(

@@ -9,8 +9,10 @@ use std::{
 
 use futures_util::{FutureExt, future::join_all};
 use serde_json::{Value, json};
-use xd_protocol::{Device, READ_TOOL, Selection, StageNumber, Target, WRITE_TOOL, parse_xd_url};
-use xd_resolve::{ActionState, Batch, CallOrder, Tier, ToolCall, ToolResult};
+use xd_protocol::{
+    Device, READ_TOOL, Selection, StageNumber, Target, WRITE_TOOL, notice, parse_xd_url,
+};
+use xd_resolve::{ActionState, Batch, CallOrder, StageError, Tier, ToolCall, ToolResult};
 use xd_session::{Finalizer, PlanReviewer, Session};
 
 use crate::{
@@ -429,6 +431,12 @@ pub(crate) fn aborted() -> ToolResult {
 pub(crate) fn outcome(name: &str, outcome: Result<ToolResult, ToolFailure>) -> ToolResult {
     match outcome {
         Ok(result) => result,
+        // What would change nothing is no failure (`CONTRACT S6`).
+        Err(ToolFailure::Failed(error))
+            if matches!(error.downcast_ref(), Some(StageError::NothingToStage)) =>
+        {
+            ToolResult::text(notice::NO_REPLACEMENTS)
+        }
         Err(ToolFailure::Failed(error)) => ToolResult::error(format!("{name}: {error}")),
         Err(ToolFailure::Aborted) => aborted(),
     }

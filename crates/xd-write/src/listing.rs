@@ -1,6 +1,9 @@
 //! What a folder holds, for `read`.
 
+use std::fmt::Write as _;
+
 use xd_changeset::RelPath;
+use xd_protocol::Visible;
 
 use crate::Workspace;
 
@@ -13,9 +16,8 @@ pub(crate) fn folder(workspace: &Workspace, folder: Option<&RelPath>) -> Result<
     let mut out = String::new();
     for entry in entries.iter().take(MOST) {
         let mark = if entry.kind == xd_changeset::EntryKind::Folder { "/" } else { "" };
-        out.push_str(entry.path.file_name());
-        out.push_str(mark);
-        out.push('\n');
+        // A name may hold a line break; it is one line here all the same.
+        let _ = writeln!(out, "{}{mark}", Visible(entry.path.file_name()));
     }
     if entries.len() > MOST {
         out.push_str(&format!("[cut: {MOST} of {} names]\n", entries.len()));

@@ -16,7 +16,7 @@ use crate::{
 const SCHEME: &str = "local";
 
 /// What stands behind `local://`; the error for a slip of it; none for another scheme.
-pub(crate) fn rest_of(foreign: ForeignScheme<'_>) -> Option<Result<&str, String>> {
+pub(crate) fn rest_of(foreign: ForeignScheme<'_>) -> Option<Result<&str, Slip<'_>>> {
     if !foreign.scheme().eq_ignore_ascii_case(SCHEME) {
         return None;
     }
@@ -26,12 +26,26 @@ pub(crate) fn rest_of(foreign: ForeignScheme<'_>) -> Option<Result<&str, String>
         // As a path library would have normalised it.
         let rest = after.trim_start_matches([':', '/', '\\']);
         let meant = DraftName::new(rest).map_or("local://<name>".to_owned(), |it| it.address());
-        format!(
-            "Unknown URI-like write target '{}'. Did you mean '{meant}'? Prefix the path with './' \
-             to write it as a filesystem path.",
-            Visible(written)
-        )
+        Slip { written, meant }
     }))
+}
+
+/// A slip of a draft's address, and the right spelling.
+pub(crate) struct Slip<'a> {
+    written: &'a str,
+    meant: String,
+}
+
+impl Slip<'_> {
+    /// The error for one of the two tools, `deed`: `write` or `read`.
+    pub(crate) fn told(&self, deed: &str) -> String {
+        format!(
+            "Unknown URI-like {deed} target '{}'. Did you mean '{}'? Prefix the path with './' to \
+             {deed} it as a filesystem path.",
+            Visible(self.written),
+            self.meant
+        )
+    }
 }
 
 /// Writes the draft that stands behind `local://`.

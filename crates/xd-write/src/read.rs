@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 use xd_protocol::{
-    Address, Device, Selection, Selector, StageNumber, Target, classify, notice, split_selector,
+    Address, Device, Selection, Selector, StageNumber, Target, Visible, classify, notice,
+    split_selector,
 };
 use xd_resolve::{ActionState, ToolResult};
 
@@ -43,11 +44,13 @@ pub(crate) fn read(host: &Host, arguments: &Value) -> ToolResult {
             None => Err(notice::MalformedRead(malformed).to_string()),
         },
         // A file of that literal name can be read; otherwise the slip is named.
-        Address::NearMiss(slip) => file(host, path).map_err(|_| slip.to_string()),
+        Address::NearMiss(slip) => {
+            file(host, path).map_err(|_| notice::NearMissRead(slip).to_string())
+        }
         Address::Foreign(foreign) => match local::rest_of(foreign) {
             Some(Ok(rest)) => local::read(host, rest),
-            Some(Err(slip)) => file(host, path).map_err(|_| slip),
-            None => file(host, path).map_err(|_| foreign.to_string()),
+            Some(Err(slip)) => file(host, path).map_err(|_| slip.told("read")),
+            None => file(host, path).map_err(|_| notice::ForeignRead(foreign).to_string()),
         },
         Address::Path(path) => file(host, path),
     };
@@ -105,7 +108,7 @@ fn selected(
             }
         },
     };
-    page(&text, address, selector, Lines::Plain)
+    page(&text, &Visible(address).to_string(), selector, Lines::Plain)
 }
 
 /// The whole preview of a staged action, whatever became of it.
@@ -151,7 +154,7 @@ fn file(host: &Host, path: &str) -> Result<String, String> {
     let content = root.read(&relative).map_err(|error| format!("read: {error}"))?;
     match content.as_utf8() {
         Some("") => Ok(format!("{relative} is empty.")),
-        Some(text) => page(text, base, selector, Lines::Numbered),
+        Some(text) => page(text, &Visible(base).to_string(), selector, Lines::Numbered),
         None => Err(format!(
             "read: {relative} is not UTF-8 text ({} bytes); its bytes cannot be shown",
             content.len()

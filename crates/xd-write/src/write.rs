@@ -7,7 +7,7 @@ use xd_changeset::WriteOptions;
 use xd_protocol::{Address, Device, Selector, Target, classify, is_selector_list, split_selector};
 use xd_resolve::ToolResult;
 
-use crate::{Host, ToolContext, ToolDefinition, WriteScope, device, local};
+use crate::{Host, ToolContext, ToolDefinition, WriteScope, device, inert::inert_json, local};
 
 /// How `write` is offered to a model.
 pub(crate) fn definition(scope: WriteScope) -> ToolDefinition {
@@ -86,7 +86,7 @@ pub(crate) fn target(arguments: &Value) -> Result<WriteTarget<'_>, ToolResult> {
         Address::NearMiss(slip) => error(slip.to_string()),
         Address::Foreign(foreign) => match local::rest_of(foreign) {
             Some(Ok(rest)) => text_of(content).map(|text| WriteTarget::Draft(rest, text)),
-            Some(Err(slip)) => error(slip),
+            Some(Err(slip)) => error(slip.told("write")),
             None => error(foreign.to_string()),
         },
         Address::Path(path) => text_of(content).map(|text| WriteTarget::File(path, text)),
@@ -130,7 +130,7 @@ fn file(host: &Host, path: &str, content: &str) -> ToolResult {
             "Not written: '{}' ends in a read selector and no file has that literal name. To look \
              at those lines use read {}; to write, give the path without it.",
             xd_protocol::Visible(path),
-            json!({ "path": read }),
+            inert_json(&json!({ "path": read }).to_string()),
         ));
     }
     let options = WriteOptions::new().executable(content.starts_with("#!"));

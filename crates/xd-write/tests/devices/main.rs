@@ -11,3 +11,4 @@ mod running;
 mod schemas;
 mod scope;
 mod section;
+mod shown;
