@@ -32,6 +32,19 @@ pub enum ActionState {
 }
 
 impl ActionState {
+    /// The state in a word, as people and models read it.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Pending => "pending",
+            Self::Taken(_) => "being resolved",
+            Self::Applied => "applied",
+            Self::Discarded => "discarded",
+            Self::Void => "void",
+            Self::Withdrawn => "withdrawn",
+        }
+    }
+
     /// Whether it still stands in the stack.
     #[must_use]
     pub const fn is_open(self) -> bool {

@@ -5,7 +5,7 @@ use xd_protocol::{
     Address, Device, Selection, Selector, StageNumber, Target, Visible, classify, notice,
     split_selector,
 };
-use xd_resolve::{ActionState, ToolResult};
+use xd_resolve::ToolResult;
 
 use crate::{
     Host, ToolDefinition, listing, local,
@@ -116,16 +116,12 @@ fn preview(host: &Host, number: StageNumber) -> Result<String, String> {
     let (action, state) = host.session().actions().get(number).ok_or_else(|| {
         format!("No staged action has number {number}. Numbers count from 1 and are never reused.")
     })?;
-    let state = match state {
-        ActionState::Pending => "pending",
-        ActionState::Taken(_) => "being resolved",
-        ActionState::Applied => "applied",
-        ActionState::Discarded => "discarded",
-        ActionState::Void => "void",
-        ActionState::Withdrawn => "withdrawn",
-    };
-    let mut text =
-        format!("Staged action @{number}: {} ({state})\n\n{}", action.label(), action.preview());
+    let mut text = format!(
+        "Staged action @{number}: {} ({})\n\n{}",
+        action.label(),
+        state.as_str(),
+        action.preview()
+    );
     if !text.ends_with('\n') {
         text.push('\n');
     }
