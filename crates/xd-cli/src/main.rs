@@ -8,6 +8,7 @@ mod command;
 mod demo;
 mod failure;
 mod place;
+mod recovered;
 mod screen;
 mod usage;
 

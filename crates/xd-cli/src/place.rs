@@ -2,11 +2,12 @@
 
 use std::{path::Path, sync::Arc, time::Duration};
 
+use xd_changeset::RecoverError;
 use xd_resolve::{ActionStore, Recorder};
 use xd_session::Session;
-use xd_write::{Host, Policy, StateFolder, StateLock, Workspace};
+use xd_write::{Host, Policy, Restored, StateError, StateFolder, StateLock, Workspace};
 
-use crate::failure::Failure;
+use crate::{failure::Failure, recovered::Recovered, screen::Screen};
 
 /// The name of the session that shell commands share.
 const SESSION: &str = "shell";
@@ -22,14 +23,15 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    /// Opens the workspace in `directory` for a command that stages or decides.
-    pub(crate) fn open(directory: &Path) -> Result<Self, Failure> {
+    /// Opens the workspace in `directory` for a command that stages or decides. What an earlier one
+    /// left half done is settled, and said.
+    pub(crate) fn open(directory: &Path, screen: &mut Screen) -> Result<Self, Failure> {
         let workspace = workspace(directory)?;
         let state = StateFolder::open(&workspace, SESSION).map_err(state_failure)?;
         let lock = state.lock(PATIENCE).map_err(state_failure)?;
-        let recorder: Arc<dyn Recorder> = Arc::new(state.clone());
-        let session = Session::with_store(|store| store.with_recorder(recorder));
-        state.restore(&workspace, session.actions(), Some(&lock)).map_err(state_failure)?;
+        let (session, restored) =
+            restore(&workspace, &state, Some(&lock)).map_err(state_failure)?;
+        screen.recovered(Recovered::of(&restored));
         Ok(Self { workspace, session: Arc::new(session), state, _lock: lock })
     }
 
@@ -39,23 +41,35 @@ impl Place {
     }
 }
 
-/// A workspace opened only to look: nothing is made, locked or written.
+/// A workspace opened only to look: nothing is made, and nothing is written but the end of what a
+/// process that is gone left half done (`CONTRACT E3`, F3).
 pub(crate) struct View {
     pub(crate) workspace: Workspace,
     pub(crate) session: Arc<Session>,
     pub(crate) state: Option<StateFolder>,
+    /// Who is at work here just now, where somebody is.
+    pub(crate) busy: Option<String>,
 }
 
 impl View {
-    /// Opens the workspace in `directory` for a command that looks.
-    pub(crate) fn open(directory: &Path) -> Result<Self, Failure> {
+    /// Opens the workspace in `directory` for a command that looks. It waits for nobody.
+    pub(crate) fn open(directory: &Path, screen: &mut Screen) -> Result<Self, Failure> {
         let workspace = workspace(directory)?;
-        let session = Arc::new(Session::new());
         let state = StateFolder::open_existing(&workspace, SESSION).map_err(state_failure)?;
-        if let Some(state) = &state {
-            state.restore(&workspace, session.actions(), None).map_err(state_failure)?;
+        let (session, mut told, mut busy) = match &state {
+            Some(state) => look(&workspace, state).map_err(state_failure)?,
+            None => (Session::new(), Recovered::default(), None),
+        };
+        // Another session of this workspace may have left a commit half done, too.
+        if busy.is_none() && told.trouble.is_none() && workspace.root().is_interrupted() {
+            match workspace.root().recover(Duration::ZERO) {
+                Ok(commit) => told.commit = told.commit.or(commit),
+                Err(RecoverError::Locked(locked)) => busy = Some(named(locked.holder)),
+                Err(error) => told.trouble = Some(error.to_string()),
+            }
         }
-        Ok(Self { workspace, session, state })
+        screen.recovered(told);
+        Ok(Self { workspace, session: Arc::new(session), state, busy })
     }
 
     /// The staged actions.
@@ -88,9 +102,72 @@ pub(crate) fn workspace(directory: &Path) -> Result<Workspace, Failure> {
     })
 }
 
-pub(crate) fn state_failure(error: xd_write::StateError) -> Failure {
-    Failure::new(
-        error,
-        "What is staged lives in .xd/ of the workspace; check that it can be written.",
-    )
+/// What the log says; where it leaves something open and nobody is at it, that is settled first.
+/// Answers the session, what was settled, and who is at it.
+fn look(
+    workspace: &Workspace,
+    state: &StateFolder,
+) -> Result<(Session, Recovered, Option<String>), StateError> {
+    let (session, restored) = restore(workspace, state, None)?;
+    if !restored.unsettled {
+        return Ok((session, Recovered::of(&restored), None));
+    }
+    let settled =
+        state.lock(Duration::ZERO).and_then(|lock| restore(workspace, state, Some(&lock)));
+    match settled {
+        Ok((session, restored)) => Ok((session, Recovered::of(&restored), None)),
+        Err(StateError::Locked { holder, .. }) => {
+            Ok((session, Recovered::of(&restored), Some(holder)))
+        }
+        // What cannot be settled now can be looked at all the same.
+        Err(error @ (StateError::Io { .. } | StateError::Interrupted(_))) => {
+            let trouble = Some(error.to_string());
+            Ok((session, Recovered { trouble, ..Recovered::of(&restored) }, None))
+        }
+        Err(error) => Err(error),
+    }
+}
+
+fn restore(
+    workspace: &Workspace,
+    state: &StateFolder,
+    lock: Option<&StateLock>,
+) -> Result<(Session, Restored), StateError> {
+    let session = match lock {
+        Some(_) => {
+            let recorder: Arc<dyn Recorder> = Arc::new(state.clone());
+            Session::with_store(|store| store.with_recorder(recorder))
+        }
+        None => Session::new(),
+    };
+    let restored = state.restore(workspace, session.actions(), lock)?;
+    Ok((session, restored))
+}
+
+fn named(holder: Option<u32>) -> String {
+    holder.map_or("another process".to_owned(), |id| format!("process {id}"))
+}
+
+/// Why the state cannot be used, with the way out.
+pub(crate) fn state_failure(error: StateError) -> Failure {
+    let hint = match &error {
+        StateError::Locked { .. } => {
+            "Another command is at work on what is staged here; `xd status` shows it meanwhile."
+                .to_owned()
+        }
+        StateError::Damaged { .. } => format!(
+            "Mend it, or move .xd/sessions/{SESSION} aside to begin anew; nothing in your files is touched."
+        ),
+        StateError::NotAFolder { path, .. } => {
+            format!("Move '{path}' away; a folder is made in its place. Nothing was changed.")
+        }
+        StateError::Interrupted(_) => {
+            "Nothing is lost: every former content is kept until this is mended.".to_owned()
+        }
+        _ => {
+            "What is staged lives in .xd/ of the workspace; check that it can be read and written."
+                .to_owned()
+        }
+    };
+    Failure::new(error, hint)
 }

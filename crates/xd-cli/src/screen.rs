@@ -12,6 +12,7 @@ use xd_render::{Break, Cells, Line, Options, Role, Span, Theme, clean_line, to_a
 use crate::{
     arguments::{Arguments, When},
     failure::{Failure, Status},
+    recovered::Recovered,
 };
 
 /// Standard output and what it can show.
@@ -23,6 +24,8 @@ pub(crate) struct Screen {
     error_theme: Theme,
     /// What became of standard output, where something did.
     output: Output,
+    /// What the next JSON has to say of what was half done.
+    recovered: Option<Value>,
 }
 
 /// Whether what is printed still arrives.
@@ -50,14 +53,14 @@ impl Screen {
             Options::new(width.unwrap_or(PIPED_WIDTH)).with_theme(theme).with_max_lines(cut);
         let error_theme = theme_of_errors(arguments.color);
         let json = arguments.json;
-        Self { json, fits: terminal, options, error_theme, output: Output::Open }
+        Self { json, fits: terminal, options, error_theme, output: Output::Open, recovered: None }
     }
 
     /// A screen for what is said before the arguments are known.
     pub(crate) fn plain(json: bool) -> Self {
         let options = Options::new(PIPED_WIDTH).with_theme(Theme::none());
         let error_theme = theme_of_errors(When::Auto);
-        Self { json, fits: false, options, error_theme, output: Output::Open }
+        Self { json, fits: false, options, error_theme, output: Output::Open, recovered: None }
     }
 
     /// Whether JSON is wanted.
@@ -116,6 +119,12 @@ impl Screen {
     /// Prints one line of JSON. What of its strings a terminal could act on is escaped, which leaves
     /// the value as it is.
     pub(crate) fn json(&mut self, value: &Value) {
+        let mut value = value.clone();
+        if let Some(object) = value.as_object_mut()
+            && let Some(recovered) = self.recovered.take()
+        {
+            object.insert("recovered".to_owned(), recovered);
+        }
         let mut out = String::new();
         for c in value.to_string().chars() {
             if c.is_control() || matches!(c, '\u{2028}' | '\u{2029}') || is_invisible(c) {
@@ -130,6 +139,20 @@ impl Screen {
         self.raw(out.as_bytes());
     }
 
+    /// Says what was found half done: one line on standard error, so that what a pipe reads stays
+    /// what was asked for; as JSON, `recovered` in the object that comes next.
+    pub(crate) fn recovered(&mut self, recovered: Recovered) {
+        if recovered.is_empty() {
+            return;
+        }
+        if self.json {
+            self.recovered = Some(recovered.json());
+            return;
+        }
+        let line = Line::of(&clean_line(&recovered.line()), Role::Warning);
+        self.say_beside(&[line]);
+    }
+
     /// Prints an error and answers how the command ended.
     pub(crate) fn fail(&mut self, failure: &Failure) -> Status {
         if self.json {
@@ -141,7 +164,10 @@ impl Screen {
     }
 
     /// The exit status of a command that ended so. Output that could not be written is an error.
-    pub(crate) fn finish(self, status: Status) -> ExitCode {
+    pub(crate) fn finish(mut self, status: Status) -> ExitCode {
+        if self.recovered.is_some() {
+            self.json(&json!({ "v": 1 }));
+        }
         let Output::Failed(error) = &self.output else { return status.into() };
         let hint = match status {
             Status::Done => {
@@ -160,12 +186,17 @@ impl Screen {
         let mut what = Line::of("xd: ", Role::Error);
         what.add(&clean_line(&failure.what), Role::Text);
         let hint = Line::of(&format!("{HINT_INDENT}{}", clean_line(&failure.hint)), Role::Muted);
+        self.say_beside(&[what, hint]);
+    }
+
+    /// Prints lines on standard error.
+    fn say_beside(&self, lines: &[Line]) {
         let lines = match terminal_size::terminal_size_of(io::stderr()) {
-            Some((width, _)) => [what, hint]
+            Some((width, _)) => lines
                 .iter()
                 .flat_map(|line| fit(line, usize::from(width.0), &self.options.cells))
                 .collect(),
-            None => vec![what, hint],
+            None => lines.to_vec(),
         };
         // Nobody is left to tell where standard error is gone.
         let _ = io::stderr().write_all(to_ansi(&lines, &self.error_theme).as_bytes());

@@ -9,7 +9,51 @@ use crate::icon;
 use crate::options::Options;
 use crate::style::{Line, Role, Style};
 
-/// A staged action as it is shown before the decision.
+/// What has become of a previewed action.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum PreviewState {
+    /// It waits for a decision.
+    #[default]
+    Pending,
+    /// Somebody decided and it is being carried out.
+    BeingResolved,
+    /// It was carried out.
+    Applied,
+    /// It was dropped by decision.
+    Discarded,
+    /// It can no longer be decided.
+    Void,
+    /// The host took it away to deal with it itself.
+    Withdrawn,
+}
+
+impl PreviewState {
+    /// The word for it.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Pending => "pending",
+            Self::BeingResolved => "being resolved",
+            Self::Applied => "applied",
+            Self::Discarded => "discarded",
+            Self::Void => "void",
+            Self::Withdrawn => "withdrawn",
+        }
+    }
+
+    /// Its sign, the word in front of the summary, and how both look.
+    fn title(self) -> (&'static str, &'static str, Role) {
+        match self {
+            Self::Pending | Self::BeingResolved => (icon::PENDING, "Proposed", Role::Warning),
+            Self::Applied => (icon::SUCCESS, "Applied", Role::Success),
+            Self::Discarded => (icon::DISCARD, "Discarded", Role::Warning),
+            Self::Void => (icon::DISCARD, "Void", Role::Muted),
+            Self::Withdrawn => (icon::DISCARD, "Withdrawn", Role::Muted),
+        }
+    }
+}
+
+/// A staged action as it is shown before the decision, or after it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Preview {
     /// The action's number.
@@ -18,6 +62,8 @@ pub struct Preview {
     pub label: Option<String>,
     /// The tool that staged it.
     pub source: Option<String>,
+    /// What has become of it.
+    pub state: PreviewState,
     /// Why it can no longer be applied as it is, where that is known.
     pub stale: Option<String>,
     /// The preview: a unified diff, with notes around it if need be.
@@ -44,6 +90,7 @@ impl Preview {
             number,
             label: label.map(Into::into),
             source: Some(tool_name.to_owned()),
+            state: PreviewState::Pending,
             stale: None,
             text: text.split_once("\n\n").map_or("", |(_, preview)| preview).to_owned(),
             see_all: number.map(|number| format!("read xd://resolve@{number}")),
@@ -55,29 +102,29 @@ impl Preview {
 /// [`Options::max_lines`], with the cut stated (cases 107 and 109).
 #[must_use]
 pub fn preview_block(preview: &Preview, options: &Options) -> Vec<Line> {
-    let title = Style::new(Role::Warning).bold();
+    let (icon, word, role) = preview.state.title();
+    let title = Style::new(role).bold();
     let (source, summary) = split_label(preview.label.as_deref(), preview.source.as_deref());
-    let mut header = Line::of(icon::PENDING, Role::Warning);
+    let mut header = Line::of(icon, role);
     header.add(" ", Role::Text);
     match summary {
         Some(summary) => {
-            header.add("Proposed:", title);
+            header.add(&format!("{word}:"), title);
             header.add(&format!(" {summary}"), Role::Text);
         }
-        None => header.add("Proposed", title),
+        None => header.add(word, title),
     }
     if let Some(source) = source {
         header.add(" ", Role::Text);
         header.add(&format!("[{source}]"), Role::Title);
     }
-    let badge = match (preview.number, preview.stale.is_some()) {
-        (Some(number), false) => format!("@{number} pending"),
-        (Some(number), true) => format!("@{number} stale"),
-        (None, false) => "pending".to_owned(),
-        (None, true) => "stale".to_owned(),
+    let word = if preview.stale.is_some() { "stale" } else { preview.state.word() };
+    let badge = match preview.number {
+        Some(number) => format!("@{number} {word}"),
+        None => word.to_owned(),
     };
     let block = Block::bare(options);
-    let mut lines = block.header(&header, &Line::of(&badge, Role::Warning));
+    let mut lines = block.header(&header, &Line::of(&badge, role));
     if let Some(stale) = &preview.stale {
         lines.extend(block.body(stale, Style::new(Role::Error), usize::MAX));
     }

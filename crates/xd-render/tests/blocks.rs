@@ -4,8 +4,8 @@ mod fixture;
 
 use serde_json::json;
 use xd_render::{
-    Decision, Line, Options, Outcome, Phase, Renderers, Theme, preview_block, result_block,
-    result_card, to_ansi,
+    Decision, Line, Options, Outcome, Phase, Preview, PreviewState, Renderers, Theme,
+    preview_block, result_block, result_card, to_ansi,
 };
 use xd_resolve::{ToolCall, ToolResult};
 
@@ -114,4 +114,28 @@ fn f2_a_stale_preview_says_so() {
     preview.stale = Some("src/client.ts changed after the preview.".into());
     preview.text = String::new();
     check("preview_stale", |options| preview_block(&preview, options));
+}
+
+// CONTRACT W5: what is no longer pending is not drawn as a proposal.
+#[test]
+fn w5_a_preview_says_what_became_of_it() {
+    let cases = [
+        (PreviewState::Pending, "◌ Proposed: ", "@3 pending"),
+        (PreviewState::BeingResolved, "◌ Proposed: ", "@3 being resolved"),
+        (PreviewState::Applied, "✓ Applied: ", "@3 applied"),
+        (PreviewState::Discarded, "⊘ Discarded: ", "@3 discarded"),
+        (PreviewState::Void, "⊘ Void: ", "@3 void"),
+        (PreviewState::Withdrawn, "⊘ Withdrawn: ", "@3 withdrawn"),
+    ];
+    for (state, title, badge) in cases {
+        for width in WIDTHS {
+            let drawn = preview_block(&Preview { state, ..preview() }, &Options::new(width));
+            let text: String = drawn.iter().map(|line| line.text() + "\n").collect();
+            assert!(text.starts_with(title) && text.contains(badge), "{width}: {text}");
+        }
+        let mut unnamed = Preview { state, ..preview() };
+        unnamed.number = None;
+        let drawn = preview_block(&unnamed, &Options::new(200));
+        assert!(drawn[0].text().ends_with(state.word()), "{}", drawn[0].text());
+    }
 }

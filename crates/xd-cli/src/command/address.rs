@@ -21,7 +21,7 @@ pub(crate) fn read(
     screen: &mut Screen,
 ) -> Result<Status, Failure> {
     must_be_an_address(address, "cat")?;
-    let view = View::open(directory)?;
+    let view = View::open(directory, screen)?;
     let call = ToolCall::new("shell", "read", json!({ "path": address }));
     let result = run(&view.host(), call)?;
     let status = if result.is_error { Status::Refused } else { Status::Done };
@@ -44,7 +44,7 @@ pub(crate) fn write(
             Failure::new(format!("standard input: {error}"), "Give UTF-8 text.")
         })?;
     }
-    let place = Place::open(directory)?;
+    let place = Place::open(directory, screen)?;
     let bare_confirm = is_bare_confirm(address) && Reason::new(&content).is_ok();
     let nothing_pending = !place.session.actions().has_pending();
     let call = ToolCall::new("shell", "write", json!({ "path": address, "content": content }));

@@ -36,7 +36,7 @@ pub(crate) fn run(
     })?;
     check(verdict, number, &reason)?;
     let selection = number.and_then(StageNumber::new).map_or(Selection::Head, Selection::Numbered);
-    let place = Place::open(directory)?;
+    let place = Place::open(directory, screen)?;
     let actions = place.session.actions();
     let number = match selection {
         Selection::Head => actions.head().map(|head| head.number()),

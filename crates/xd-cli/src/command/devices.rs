@@ -15,7 +15,7 @@ use crate::{
 
 /// Lists the devices; as JSON, all that is known of each, one object for all.
 pub(crate) fn run(directory: &Path, screen: &mut Screen) -> Result<Status, Failure> {
-    let devices = View::open(directory)?.host().inventory();
+    let devices = View::open(directory, screen)?.host().inventory();
     if screen.is_json() {
         screen.json(&json!({ "v": 1, "devices": devices }));
         return Ok(Status::Done);

@@ -13,7 +13,7 @@ use super::{block_on, operands, preview};
 use crate::{
     arguments::EditArguments,
     failure::{Failure, Status},
-    place::{self, Place},
+    place::{Place, View},
     screen::Screen,
 };
 
@@ -25,7 +25,7 @@ pub(crate) fn run(
 ) -> Result<Status, Failure> {
     let request = request(arguments)?;
     // To search needs no state: where nothing is staged, none is made.
-    let workspace = place::workspace(directory)?;
+    let workspace = View::open(directory, screen)?.workspace;
     match search(&workspace, &request, arguments)? {
         Outcome::NoReplacements(summary) => {
             let message = operands::translate(&summary.no_replacements(), arguments);
@@ -38,7 +38,10 @@ pub(crate) fn run(
             }
             Ok(Status::Nothing)
         }
-        Outcome::Proposal(proposal) => stage(&Place::open(directory)?, proposal, screen),
+        Outcome::Proposal(proposal) => {
+            let place = Place::open(directory, screen)?;
+            stage(&place, proposal, screen)
+        }
     }
 }
 

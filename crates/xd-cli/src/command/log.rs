@@ -15,7 +15,7 @@ use crate::{
 
 /// Prints the decisions; as JSON Lines, one object each with everything that is known.
 pub(crate) fn run(directory: &Path, screen: &mut Screen) -> Result<Status, Failure> {
-    let view = View::open(directory)?;
+    let view = View::open(directory, screen)?;
     let lines = match &view.state {
         Some(state) => state.log().map_err(state_failure)?,
         None => Vec::new(),

@@ -3,33 +3,59 @@
 use std::{path::Path, sync::Arc};
 
 use serde_json::{Value, json};
+use xd_changeset::ChangeSet;
 use xd_protocol::StageNumber;
-use xd_render::{Line, Role, preview_block};
+use xd_render::{Line, PreviewState, Role, preview_block};
 use xd_resolve::{ActionState, StagedAction};
+use xd_write::{ActionFile, LogEvent, LogLine};
 
 use super::preview;
 use crate::{
     failure::{Failure, Status},
-    place::View,
+    place::{View, state_failure},
     screen::Screen,
 };
 
-/// Lists what is pending, newest first, with what went stale.
+/// Lists what is pending, newest first, with what went stale, and what is being resolved.
 pub(crate) fn status(directory: &Path, screen: &mut Screen) -> Result<Status, Failure> {
-    let view = View::open(directory)?;
+    let view = View::open(directory, screen)?;
     let pending = view.actions().pending();
+    let taken = being_resolved(&view);
     if screen.is_json() {
-        let pending: Vec<Value> =
-            pending.iter().map(|action| describe(&view, action, "pending")).collect();
-        screen.json(&json!({ "v": 1, "pending": pending }));
+        let described = |actions: &[Arc<StagedAction>], state: PreviewState| -> Vec<Value> {
+            actions.iter().map(|action| describe(&view, action, state.word())).collect()
+        };
+        let mut answer = json!({ "v": 1, "pending": described(&pending, PreviewState::Pending) });
+        if !taken.is_empty() {
+            answer["being_resolved"] = described(&taken, PreviewState::BeingResolved).into();
+        }
+        if let Some(busy) = &view.busy {
+            answer["busy"] = busy.as_str().into();
+        }
+        screen.json(&answer);
         return Ok(Status::Done);
     }
+    let all = pending.iter().chain(&taken);
+    let width = all.map(|action| action.number().to_string().len()).max().unwrap_or(0);
+    let by = match &view.busy {
+        Some(busy) => format!("by {busy}"),
+        None => "by a process that is gone".to_owned(),
+    };
+    match (taken.len(), &view.busy) {
+        (0, None) => {}
+        (0, Some(busy)) => screen.text(&format!("{busy} is at work here just now.")),
+        (1, _) => screen.text(&format!("1 staged action is being resolved {by}.")),
+        (n, _) => screen.text(&format!("{n} staged actions are being resolved {by}.")),
+    }
+    for action in &taken {
+        screen.lines(&row(&view, action, width));
+    }
     match pending.len() {
-        0 => screen.text("Nothing is pending."),
+        0 if taken.is_empty() => screen.text("Nothing is pending."),
+        0 => screen.text("Nothing else is pending."),
         1 => screen.text("1 staged action is pending."),
         n => screen.text(&format!("{n} staged actions are pending, newest first.")),
     }
-    let width = pending.iter().map(|action| action.number().to_string().len()).max().unwrap_or(0);
     for action in &pending {
         screen.lines(&row(&view, action, width));
     }
@@ -42,47 +68,110 @@ pub(crate) fn status(directory: &Path, screen: &mut Screen) -> Result<Status, Fa
     Ok(Status::Done)
 }
 
+/// The actions that somebody is resolving, newest first.
+fn being_resolved(view: &View) -> Vec<Arc<StagedAction>> {
+    let states = view.actions().states();
+    let taken = states.iter().rev().filter(|(_, state)| matches!(state, ActionState::Taken(_)));
+    taken.filter_map(|(number, _)| Some(view.actions().get(*number)?.0)).collect()
+}
+
 /// Prints the whole preview of one action, whatever became of it.
 pub(crate) fn show(
     directory: &Path,
     number: Option<u64>,
     screen: &mut Screen,
 ) -> Result<Status, Failure> {
-    let view = View::open(directory)?;
+    let view = View::open(directory, screen)?;
     let Some((action, state)) = find(&view, number)? else { return Ok(nothing(screen)) };
+    let word = preview::state(state).word();
+    let kept = kept(&view, &action, state);
+    let text = match (action.change_set(), &kept) {
+        (Some(change_set), _) => preview::text(action.details(), change_set),
+        (None, Some(kept)) => preview::text(kept.details.as_ref(), &kept.change_set),
+        (None, None) => action.preview(),
+    };
+    let decision = decision(&view, &action, state)?;
     if screen.is_json() {
-        let mut described = describe(&view, &action, state_word(state));
-        described["preview"] = action.preview().into();
+        let mut described = describe(&view, &action, word);
+        described["preview"] = text.into();
+        if let Some(kept) = kept {
+            described["files"] = json!(kept.change_set.files());
+        }
+        // As they stand in the log: `outcome` only once there is one.
+        if let Some(Value::Object(line)) = decision.map(|line| json!(line)) {
+            for key in ["action", "reason", "who", "outcome", "message", "time"] {
+                if let Some(value) = line.get(key) {
+                    described[key] = value.clone();
+                }
+            }
+        }
         screen.json(&json!({ "v": 1, "action": described }));
         return Ok(Status::Done);
     }
     if state != ActionState::Pending {
-        screen.text(&format!("Staged action @{} is {}.", action.number(), state_word(state)));
+        let reason = decision.map(|line| reason(line.event)).unwrap_or_default();
+        let why = if reason.is_empty() { String::new() } else { format!(" Reason: {reason}") };
+        screen.text(&format!("Staged action @{} is {word}.{why}", action.number()));
     }
-    let preview = preview::of(&action, stale(&view, &action), None);
+    let preview = xd_render::Preview {
+        state: preview::state(state),
+        text,
+        ..preview::of(&action, stale(&view, &action), None)
+    };
     screen.lines(&preview_block(&preview, &screen.whole()));
     Ok(Status::Done)
 }
 
-/// Prints the change of one pending action as a plain unified diff.
+/// Prints the change of one action as a plain unified diff.
 pub(crate) fn diff(
     directory: &Path,
     number: Option<u64>,
     screen: &mut Screen,
 ) -> Result<Status, Failure> {
-    let view = View::open(directory)?;
-    let Some((action, _)) = find(&view, number)? else { return Ok(nothing(screen)) };
-    let Some(change_set) = action.change_set() else {
+    let view = View::open(directory, screen)?;
+    let Some((action, state)) = find(&view, number)? else { return Ok(nothing(screen)) };
+    let kept = kept(&view, &action, state).map(|kept| kept.change_set);
+    let Some(change_set) = action.change_set().or(kept.as_ref()) else {
         return Err(Failure::new(
-            format!(
-                "the files of staged action @{} are not at hand: it is decided",
-                action.number()
-            ),
-            "`xd show` prints its preview; git has the change if it was applied.",
+            format!("the files of staged action @{} are not at hand", action.number()),
+            "`xd show` says what is known of it; git has the change if it was applied.",
         ));
     };
-    screen.bytes(change_set.unified(preview::CONTEXT_LINES).as_bytes());
+    let unified = ChangeSet::unified(change_set, preview::CONTEXT_LINES);
+    screen.bytes(unified.as_bytes());
     Ok(Status::Done)
+}
+
+/// What is kept of a decided action, as far as it still is what was staged.
+fn kept(view: &View, action: &StagedAction, state: ActionState) -> Option<ActionFile> {
+    if state.is_open() {
+        return None;
+    }
+    view.state.as_ref()?.action(action.number().get()).ok()
+}
+
+/// The last that the log says of an action that is no longer pending.
+fn decision(
+    view: &View,
+    action: &StagedAction,
+    state: ActionState,
+) -> Result<Option<LogLine>, Failure> {
+    let Some(log) = view.state.as_ref().filter(|_| state != ActionState::Pending) else {
+        return Ok(None);
+    };
+    let number = action.number().get();
+    let says = |line: &LogLine| match &line.event {
+        LogEvent::Staged { .. } => false,
+        LogEvent::Taken { number: of, .. } | LogEvent::Decided { number: of, .. } => *of == number,
+    };
+    Ok(log.log().map_err(state_failure)?.into_iter().rfind(says))
+}
+
+fn reason(event: LogEvent) -> String {
+    match event {
+        LogEvent::Staged { .. } => String::new(),
+        LogEvent::Taken { reason, .. } | LogEvent::Decided { reason, .. } => reason,
+    }
 }
 
 /// The action that a number names; without one, the head if there is any.
@@ -158,15 +247,4 @@ fn describe(view: &View, action: &StagedAction, state: &str) -> Value {
         "files": action.change_set().map(|set| set.files()).unwrap_or_default(),
         "stale": stale(view, action),
     })
-}
-
-fn state_word(state: ActionState) -> &'static str {
-    match state {
-        ActionState::Pending => "pending",
-        ActionState::Taken(_) => "being resolved",
-        ActionState::Applied => "applied",
-        ActionState::Discarded => "discarded",
-        ActionState::Void => "void",
-        ActionState::Withdrawn => "withdrawn",
-    }
 }

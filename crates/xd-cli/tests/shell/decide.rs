@@ -189,3 +189,32 @@ fn case_123_whoever_comes_later_sees_what_is_pending() {
         Some(0)
     );
 }
+
+// CONTRACT W5: what is shown of an action says what became of it, with its files and its reason.
+#[test]
+fn w5_show_says_what_became_of_an_action() {
+    let cases = [("resolve", "applied", "Applied:"), ("reject", "discarded", "Discarded:")];
+    for (verb, word, title) in cases {
+        let folder = Folder::new(&[("a.ts", "old(1);\n")]);
+        folder.stage();
+        let pending = folder.xd(&["show", "1"]).out;
+        assert!(pending.contains("Proposed:") && pending.contains("@1 pending"), "{pending}");
+        let pending = folder.xd(&["--json", "show", "1"]).json()["action"].clone();
+        assert_eq!((pending.get("reason"), pending.get("outcome")), (None, None));
+        let diff = folder.xd(&["show", "1", "--diff"]).out;
+        assert_eq!(folder.xd(&[verb, "1", "It is time."]).status, 0);
+        let shown = folder.xd(&["show", "1"]).out;
+        for wanted in [title, &format!("@1 {word}"), "Reason: It is time.", "+new(1);"] {
+            assert!(shown.contains(wanted), "{wanted}: {shown}");
+        }
+        assert!(!shown.contains("Proposed") && !shown.contains("pending"), "{shown}");
+        let action = folder.xd(&["--json", "show", "1"]).json()["action"].clone();
+        assert_eq!(action["state"], word);
+        assert_eq!(action["outcome"], word);
+        assert_eq!((&action["reason"], &action["who"]), (&"It is time.".into(), &"person".into()));
+        assert_eq!(action["files"], pending["files"]);
+        assert_eq!(action["files"][0]["path"], "a.ts");
+        assert_eq!(action["preview"], pending["preview"]);
+        assert_eq!(folder.xd(&["show", "1", "--diff"]).out, diff);
+    }
+}
