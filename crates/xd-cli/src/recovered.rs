@@ -50,9 +50,15 @@ impl Recovered {
         let actions = self.actions.iter().map(|settled| {
             format!("@{} is {}: {}", settled.number, word(settled.state), settled.why)
         });
-        let trouble = self.trouble.iter().map(|why| format!("not settled: {why}"));
-        let parts: Vec<String> = commit.chain(actions).chain(trouble).collect();
-        format!("Left half done: {}.", parts.join("; ").trim_end_matches('.'))
+        let settled: Vec<String> = commit.chain(actions).collect();
+        let mut told = Vec::new();
+        if !settled.is_empty() {
+            told.push(format!("Settled: {}.", settled.join("; ").trim_end_matches('.')));
+        }
+        if let Some(why) = &self.trouble {
+            told.push(format!("Not settled: {}.", why.trim_end_matches('.')));
+        }
+        told.join(" ")
     }
 
     /// The same for a program.
