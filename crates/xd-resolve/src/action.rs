@@ -60,7 +60,7 @@ impl<E: Into<Box<dyn Error + Send + Sync>>> From<E> for ApplyError {
 pub struct StageRequest {
     pub(crate) label: String,
     pub(crate) source_tool_name: Cow<'static, str>,
-    pub(crate) details: Option<Value>,
+    pub(crate) details: Option<Box<Value>>,
     pub(crate) change_set: Option<Arc<ChangeSet>>,
     pub(crate) preview: Option<PreviewSource>,
     pub(crate) tier: Tier,
@@ -111,7 +111,7 @@ impl StageRequest {
     /// Attaches the producer's details.
     #[must_use]
     pub fn details(mut self, details: Value) -> Self {
-        self.details = Some(details);
+        self.details = Some(Box::new(details));
         self
     }
 
@@ -176,7 +176,8 @@ pub struct StagedAction {
     number: StageNumber,
     label: String,
     source_tool_name: Cow<'static, str>,
-    details: Option<Value>,
+    // Boxed: most actions have none, and decided ones are kept for the life of the session.
+    details: Option<Box<Value>>,
     change_set: Option<Arc<ChangeSet>>,
     preview: Option<PreviewSource>,
     tier: Tier,
@@ -211,7 +212,7 @@ impl StagedAction {
     /// The producer's details.
     #[must_use]
     pub fn details(&self) -> Option<&Value> {
-        self.details.as_ref()
+        self.details.as_deref()
     }
 
     /// The change set that it would commit, where it has one.
