@@ -16,6 +16,7 @@ pub struct Batch {
     head: Option<StageNumber>,
     pending: usize,
     next: StageNumber,
+    epoch: u64,
     bare_confirm_seen: AtomicBool,
 }
 
@@ -23,8 +24,18 @@ pub struct Batch {
 pub(crate) const NAMED: usize = 8;
 
 impl Batch {
-    pub(crate) fn new(head: Option<StageNumber>, pending: usize, next: StageNumber) -> Self {
-        Self { head, pending, next, bare_confirm_seen: AtomicBool::new(false) }
+    pub(crate) fn new(
+        head: Option<StageNumber>,
+        pending: usize,
+        next: StageNumber,
+        epoch: u64,
+    ) -> Self {
+        Self { head, pending, next, epoch, bare_confirm_seen: AtomicBool::new(false) }
+    }
+
+    /// The session of the store that the batch began in.
+    pub(crate) fn epoch(&self) -> u64 {
+        self.epoch
     }
 
     /// The action that bare confirms of this batch mean, if there was one.

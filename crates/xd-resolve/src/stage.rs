@@ -6,7 +6,8 @@ use serde_json::json;
 use xd_protocol::{StageNumber, notice};
 
 use crate::{
-    ActionStore, CallSlot, Form, RecordError, StageRequest, StagedAction, ToolResult, batch::NAMED,
+    ActionStore, Batch, CallSlot, Form, RecordError, StageRequest, StagedAction, ToolResult,
+    batch::NAMED,
 };
 
 /// What a producer stages through: a session, or the part of one that its call may see.
@@ -16,6 +17,12 @@ pub trait StagingSession {
 
     /// The place of the running call in its batch, for numbering in call order (`CONTRACT S3`).
     fn call_slot(&self) -> Option<&CallSlot> {
+        None
+    }
+
+    /// The batch of the running call, so that nothing is staged into a later session
+    /// (`CONTRACT D13`).
+    fn batch(&self) -> Option<&Batch> {
         None
     }
 
@@ -47,6 +54,8 @@ pub enum StageError {
     CannotFinalize,
     /// The change set changes nothing (`CONTRACT S6`).
     NothingToStage,
+    /// The session that the call belongs to has ended meanwhile (`CONTRACT D13`).
+    SessionEnded,
     /// It could not be written down.
     NotRecorded(RecordError),
 }
@@ -60,6 +69,9 @@ impl fmt::Display for StageError {
                  not active, so the preview could never be resolved. Activate it and try again.",
             ),
             Self::NothingToStage => f.write_str("Nothing was staged: no file would change."),
+            Self::SessionEnded => {
+                f.write_str("Nothing was staged: the session that this call belongs to has ended.")
+            }
             Self::NotRecorded(error) => write!(f, "Nothing was staged: {error}."),
         }
     }
@@ -69,7 +81,9 @@ impl Error for StageError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         match self {
             Self::NotRecorded(error) => Some(error),
-            Self::NoStore | Self::CannotFinalize | Self::NothingToStage => None,
+            Self::NoStore | Self::CannotFinalize | Self::NothingToStage | Self::SessionEnded => {
+                None
+            }
         }
     }
 }
@@ -147,5 +161,7 @@ where
     if let Some(slot) = session.call_slot() {
         slot.turn().await;
     }
-    store.stage(request).map(|staged| Staged { form: session.form(), ..staged })
+    store
+        .stage_for(session.batch(), request)
+        .map(|staged| Staged { form: session.form(), ..staged })
 }

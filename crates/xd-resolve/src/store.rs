@@ -12,7 +12,10 @@ use crate::{
     RecordError, Recorder, Stack, StageError, StageRequest, Staged, StagedAction, ThreadDetach,
     ToolResult,
     record::NoRecord,
-    sync::{Mutex, MutexGuard},
+    sync::{
+        Mutex, MutexGuard,
+        atomic::{AtomicU64, Ordering},
+    },
 };
 
 /// May forbid a decision just before it is taken: plan mode, tiers, allow and deny lists
@@ -84,6 +87,8 @@ pub struct ActionStore {
     stack: Mutex<Stack<Arc<StagedAction>>>,
     /// Applies that failed and that nobody has asked about yet. Locked under the stack or alone.
     failed: Mutex<Vec<StageNumber>>,
+    /// How many sessions have ended. Changed and compared under the stack's lock.
+    epoch: AtomicU64,
     recorder: Arc<dyn Recorder>,
     guard: Arc<dyn Guard>,
     detach: Arc<dyn Detach>,
@@ -102,6 +107,7 @@ impl ActionStore {
         Self {
             stack: Mutex::new(Stack::new()),
             failed: Mutex::new(Vec::new()),
+            epoch: AtomicU64::new(0),
             recorder: Arc::new(NoRecord),
             guard: Arc::new(NoGuard),
             detach: Arc::new(ThreadDetach),
@@ -156,10 +162,22 @@ impl ActionStore {
     /// [`StageError::NothingToStage`] for an empty change set; [`StageError::NotRecorded`], and
     /// the number is used up.
     pub fn stage(self: &Arc<Self>, request: StageRequest) -> Result<Staged, StageError> {
+        self.stage_for(None, request)
+    }
+
+    /// Stages for a call of `batch`, unless its session has ended meanwhile.
+    pub(crate) fn stage_for(
+        self: &Arc<Self>,
+        batch: Option<&Batch>,
+        request: StageRequest,
+    ) -> Result<Staged, StageError> {
         if request.change_set.as_ref().is_some_and(|set| set.is_empty()) {
             return Err(StageError::NothingToStage);
         }
         let mut stack = self.stack();
+        if batch.is_some_and(|batch| batch.epoch() != self.epoch()) {
+            return Err(StageError::SessionEnded);
+        }
         let action = Arc::new(request.into_action(stack.next_number()));
         let recorded = self.recorder.staged(&action);
         // A number that may stand in a record is never used again, even if the record failed.
@@ -176,7 +194,8 @@ impl ActionStore {
     #[must_use]
     pub fn begin_batch(&self) -> Batch {
         let stack = self.stack();
-        Batch::new(stack.select(Selection::Head), stack.pending_count(), stack.next_number())
+        let (head, pending) = (stack.select(Selection::Head), stack.pending_count());
+        Batch::new(head, pending, stack.next_number(), self.epoch())
     }
 
     /// A future that takes action `number` and carries `verdict` out. Nothing happens before its
@@ -258,10 +277,25 @@ impl ActionStore {
         Some(action)
     }
 
-    /// A session boundary: voids everything open and records it (`CONTRACT E1`). Answers the
-    /// numbers, newest first. An effect that is running goes on; its end is recorded as late.
+    /// A session boundary: [`void_all`](Self::void_all), and what batches of before it still stage
+    /// is refused, as a late answer that changes nothing in the new session (`CONTRACT D13`).
+    pub fn end_session(&self, reason: &str) -> Vec<StageNumber> {
+        let stack = self.stack();
+        self.epoch.fetch_add(1, Ordering::Relaxed);
+        self.void_in(stack, reason)
+    }
+
+    /// Voids everything open and records it (`CONTRACT E1`). Answers the numbers, newest first. An
+    /// effect that is running goes on; its end is recorded as late.
     pub fn void_all(&self, reason: &str) -> Vec<StageNumber> {
-        let mut stack = self.stack();
+        self.void_in(self.stack(), reason)
+    }
+
+    fn void_in(
+        &self,
+        mut stack: MutexGuard<'_, Stack<Arc<StagedAction>>>,
+        reason: &str,
+    ) -> Vec<StageNumber> {
         let numbers = stack.void_all();
         for action in numbers.iter().filter_map(|&number| stack.get(number)) {
             self.record(action, None, reason, Decider::Host, Outcome::Void);
@@ -342,6 +376,10 @@ impl ActionStore {
         if let Err(error) = self.recorder.decided(action, &record) {
             tracing::warn!(number = number.get(), %error, "a boundary could not be recorded");
         }
+    }
+
+    fn epoch(&self) -> u64 {
+        self.epoch.load(Ordering::Relaxed)
     }
 
     fn failed(&self) -> MutexGuard<'_, Vec<StageNumber>> {

@@ -67,15 +67,15 @@ pub struct TurnPlan {
     pub unavailable: Option<String>,
     /// The budget of this action is spent: do not send the turn, end the run.
     pub parked: Option<StageNumber>,
+    forced: bool,
 }
 
 impl TurnPlan {
-    /// Whether the turn forces the finalizing tool.
+    /// Whether the turn forces: the finalizing tool by name or, where the provider cannot name one,
+    /// some tool.
     #[must_use]
     pub fn forces(&self) -> bool {
-        self.requirement.as_ref().is_some_and(
-            |r| matches!(&self.tool_choice, ToolChoice::Named(tool) if tool == r.tool_name()),
-        )
+        self.forced
     }
 }
 
@@ -253,6 +253,7 @@ impl Session {
             forcing_unavailable: false,
             unavailable: None,
             parked: None,
+            forced: false,
         };
         if let Some(choice) = state.queue.next_tool_choice() {
             match choice {
@@ -292,7 +293,7 @@ impl Session {
                 if force {
                     let tool = self.finalizer.tool_name();
                     match request.forcing.choice_for(tool, request.thinking) {
-                        Some(choice) => plan.tool_choice = choice,
+                        Some(choice) => (plan.tool_choice, plan.forced) = (choice, true),
                         None => plan.forcing_unavailable = true,
                     }
                 }
@@ -410,7 +411,7 @@ impl Session {
         state.late |= std::mem::take(&mut state.asked);
         state.grants.clear();
         drop(state);
-        self.actions.void_all(boundary.as_str())
+        self.actions.end_session(boundary.as_str())
     }
 
     /// A person allows what goes by `name` for the rest of this session. A boundary that voids what

@@ -136,6 +136,10 @@ impl StagingSession for ToolContext {
         Some(&self.slot)
     }
 
+    fn batch(&self) -> Option<&Batch> {
+        Some(&self.batch)
+    }
+
     fn form(&self) -> Form {
         self.session.form()
     }

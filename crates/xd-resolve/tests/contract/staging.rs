@@ -372,3 +372,34 @@ fn s6_a_change_set_that_changes_nothing_is_not_staged() {
     // No number was used up.
     assert_eq!(store.stage(request("Something")).unwrap().number().get(), 1);
 }
+
+/// A session in which a call of a batch runs.
+struct Running(Arc<ActionStore>, xd_resolve::Batch);
+
+impl xd_resolve::StagingSession for Running {
+    fn action_store(&self) -> Option<&Arc<ActionStore>> {
+        Some(&self.0)
+    }
+
+    fn batch(&self) -> Option<&xd_resolve::Batch> {
+        Some(&self.1)
+    }
+}
+
+#[test]
+fn d13_e2_a_batch_of_an_ended_session_stages_nothing_into_the_next() {
+    let store = Arc::new(ActionStore::new());
+    let running = Running(Arc::clone(&store), store.begin_batch());
+    let stage = |label| block_on(queue_resolve_handler(&running, request(label)));
+    stage("In time").unwrap();
+    // What a host clears by itself ends no session.
+    store.void_all("cleared");
+    stage("Still in time").unwrap();
+    store.end_session("a new one");
+    assert!(matches!(stage("Late").unwrap_err(), StageError::SessionEnded));
+    assert!(!store.has_pending());
+    // The next batch stages as ever, and no number was used up.
+    let next = Running(Arc::clone(&store), store.begin_batch());
+    let staged = block_on(queue_resolve_handler(&next, request("Anew"))).unwrap();
+    assert_eq!(staged.number().get(), 3);
+}

@@ -82,7 +82,7 @@ fn forced_turn(forcing: Forcing, thinking: Thinking) -> xd_session::TurnPlan {
 fn g9_case_063_where_no_name_can_be_forced_the_plan_says_what_it_does_instead() {
     // Invariant S5
     let plan = forced_turn(Forcing::SomeTool, Thinking::Off);
-    assert_eq!((plan.tool_choice.clone(), plan.forces()), (ToolChoice::Required, false));
+    assert_eq!((plan.tool_choice.clone(), plan.forces()), (ToolChoice::Required, true));
     for (forcing, thinking) in [
         (Forcing::NamedUnlessThinking, Thinking::On),
         (Forcing::AutoOnly, Thinking::Off),
