@@ -47,6 +47,41 @@ fn d1_a_number_mistyped_decides_nothing() {
 }
 
 #[test]
+fn usage_errors_are_two_lines_as_all_others() {
+    let folder = Folder::new(&[]);
+    for (arguments, what, hint) in [
+        (&["resolve"][..], "[N] REASON", "usage: xd resolve [N] REASON; `xd help resolve`"),
+        (&["write", "xd://resolve"], "<TEXT>", "`xd help write` says more."),
+        (&["show", "abc"], "'abc'", "`xd --help`"),
+        (&["-C"], "--directory", "`xd --help`"),
+        (&["frobnicate"], "'frobnicate'", "`xd --help`"),
+        (&["statu"], "'statu'", "'status'"),
+        (&["edit", "-p", "a"], "--rewrite", "`xd help edit`"),
+        (&["log", "\u{1b}]0;x\u{7}\n"], "unexpected", "usage: xd log"),
+    ] {
+        let run = folder.xd(arguments);
+        run.is_plain_error(what);
+        let second = run.err.lines().nth(1).unwrap();
+        assert!(second.starts_with("    ") && second.contains(hint), "{run:?}");
+        assert!(!run.err.contains('\u{1b}'), "{run:?}");
+        // The same words as data.
+        let mut arguments = arguments.to_vec();
+        arguments.insert(0, "--json");
+        let json = folder.xd(&arguments).json();
+        assert_eq!(json["hint"], second.trim_start(), "{run:?}");
+    }
+    // Help is no mistake, and without a command it is the answer.
+    for (arguments, status) in
+        [(&["--help"][..], 0), (&["help", "resolve"], 0), (&["--version"], 0), (&[], 2)]
+    {
+        let run = folder.xd(arguments);
+        assert_eq!(run.status, status, "{run:?}");
+        assert!(!run.err.starts_with("xd: "), "{run:?}");
+        assert_eq!(run.out.is_empty(), status == 2, "{run:?}");
+    }
+}
+
+#[test]
 fn usage_errors_are_json_where_json_is_wanted() {
     let folder = Folder::new(&[]);
     for arguments in [
