@@ -5,7 +5,7 @@
 use std::{
     fs,
     io::Write as _,
-    os::unix::fs::{MetadataExt as _, symlink},
+    os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink},
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -17,7 +17,10 @@ use xd_resolve::{
 };
 use xd_session::{Boundary, Session};
 use xd_tests::{Bench, write_call};
-use xd_write::{CallScope, LogEvent, Policy, StateError, StateFolder, Workspace};
+use xd_write::{
+    CallScope, DraftName, DraftStore as _, Expected, LogEvent, Policy, StateError, StateFolder,
+    Workspace,
+};
 
 const WHY: &str = "It is what was asked for.";
 const NOT_LONG: Duration = Duration::from_millis(120);
@@ -486,6 +489,77 @@ fn l1_the_state_folder_ignores_itself_and_looking_makes_nothing() {
     assert_eq!(fs::read_to_string(folder.path().join(".xd/.gitignore")).unwrap(), "*\n");
     assert!(state.log().unwrap().is_empty());
     assert!(StateFolder::open_existing(&workspace, "main").unwrap().is_some());
+}
+
+/// Everything below `folder` that somebody else than its owner may use, with its mode.
+fn open_to_others(folder: &std::path::Path) -> (usize, Vec<(std::path::PathBuf, u32)>) {
+    let (mut seen, mut open) = (0, Vec::new());
+    let mut paths = vec![folder.to_owned()];
+    while let Some(path) = paths.pop() {
+        let found = fs::symlink_metadata(&path).unwrap();
+        seen += 1;
+        if found.is_dir() {
+            paths.extend(fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().path()));
+        }
+        if found.mode() & 0o077 != 0 {
+            open.push((path, found.mode() & 0o7777));
+        }
+    }
+    (seen, open)
+}
+
+// CONTRACT F4: what is staged from a file that nobody else may read, nobody else may read in the
+// state folder either: preview, bytes, draft, log, locks; whoever made the folder.
+#[tokio::test]
+async fn f4_what_is_kept_of_a_private_file_is_private() {
+    for commit_first in [false, true] {
+        let folder = Bench::new(&[("secret.txt", "one\n")]).folder();
+        let private = fs::Permissions::from_mode(0o600);
+        fs::set_permissions(folder.path().join("secret.txt"), private).unwrap();
+        let state = folder.path().join(".xd");
+        if commit_first {
+            let workspace = Workspace::open(folder.path()).unwrap();
+            let path = xd_changeset::RelPath::new("other.txt").unwrap();
+            workspace.root().write_atomic(&path, "two\n", Default::default()).unwrap();
+            let (seen, open) = open_to_others(&state);
+            assert!(seen >= 3 && open.is_empty(), "{seen}, {open:?}");
+        }
+        let process = Process::start(folder).unwrap();
+        process.bench.edit("secret.txt", "one", "two").await;
+        let notes = DraftName::new("notes").unwrap();
+        process.state.drafts().put(&notes, "one\n", Expected::Nothing).unwrap();
+        assert!(state.join("sessions/main/staged/1.json").is_file());
+        assert!(state.join("sessions/main/local/notes").is_file());
+        let (seen, open) = open_to_others(&state);
+        assert!(seen >= 10 && open.is_empty(), "{seen}, {open:?}");
+        assert!(!process.bench.write("xd://resolve", WHY).await.is_error);
+        assert_eq!(process.bench.text("secret.txt"), "two\n");
+        let (_, open) = open_to_others(&state);
+        assert!(open.is_empty(), "{open:?}");
+        // Git still reads what it says: all is ignored.
+        assert_eq!(fs::read_to_string(state.join(".gitignore")).unwrap(), "*\n");
+        let git = |arguments: &[&str]| {
+            let mut git = std::process::Command::new("git");
+            git.args(arguments).current_dir(process.bench.folder().path()).output().unwrap()
+        };
+        assert!(git(&["init", "-q"]).status.success());
+        let status = git(&["status", "--porcelain", "-uall"]);
+        let status = String::from_utf8(status.stdout).unwrap();
+        assert!(status.contains("secret.txt") && !status.contains(".xd"), "{status}");
+    }
+}
+
+// A state folder that is there already keeps the mode that somebody gave it.
+#[tokio::test]
+async fn f4_a_state_folder_that_is_there_keeps_its_mode() {
+    let folder = Bench::new(&[("a.txt", "one\n")]).folder();
+    let state = folder.path().join(".xd");
+    fs::create_dir(&state).unwrap();
+    fs::set_permissions(&state, fs::Permissions::from_mode(0o750)).unwrap();
+    let process = Process::start(folder).unwrap();
+    process.bench.edit("a.txt", "one", "two").await;
+    process.bench.write("xd://resolve", WHY).await;
+    assert_eq!(open_to_others(&state).1, [(state.clone(), 0o750)]);
 }
 
 // CONTRACT W3: a state folder that is a link, wherever it leads, or a file, is refused by name, by

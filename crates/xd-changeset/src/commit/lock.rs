@@ -49,16 +49,18 @@ pub(super) fn has_state_folder(disk: &dyn Disk) -> bool {
     disk.stat_if_any(&state_folder()).is_ok_and(|stat| stat.is_some())
 }
 
+/// Makes the state folder where there is none: for its owner alone, because what is kept in it may
+/// come from files that nobody else may read.
 pub(super) fn make_state_folder(disk: &dyn Disk) -> Result<(), super::Failure> {
     let folder = state_folder();
-    match disk.make_folder(&folder) {
+    match disk.make_folder(&folder, 0o700) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
             return Err(error).during("create", &folder);
         }
         Ok(()) | Err(_) => {}
     }
     let ignore = state_path(".gitignore");
-    match disk.create(&ignore, b"*\n", 0o644) {
+    match disk.create(&ignore, b"*\n", 0o600) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
             Err(error).during("create", &ignore)
         }

@@ -101,8 +101,8 @@ proptest! {
         (no_exchange, no_rename_new) in any::<(bool, bool)>(),
     ) {
         let disk = SimDisk::default();
-        disk.make_folder(&p("d")).unwrap();
-        disk.make_folder(&p("d/e")).unwrap();
+        disk.make_folder(&p("d"), 0o777).unwrap();
+        disk.make_folder(&p("d/e"), 0o777).unwrap();
         for (n, (bytes, mode)) in &files {
             disk.create(&p(NAMES[*n]), bytes, *mode).unwrap();
         }

@@ -114,7 +114,7 @@ fn carry_out(
 /// Writes every new content beside its target. Nothing that anyone uses changes.
 fn prepare(disk: &dyn Disk, set: &ChangeSet, plan: &Plan) -> Result<(), Failure> {
     for folder in &plan.makes {
-        match disk.make_folder(folder) {
+        match disk.make_folder(folder, 0o777) {
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
                 return Err(error).during("create", folder);
             }

@@ -26,8 +26,8 @@ fn scenario(
     change: impl Fn(&mut Builder),
 ) -> Scenario {
     let disk = SimDisk::default();
-    disk.make_folder(&p("src")).unwrap();
-    disk.make_folder(&p("src/sub")).unwrap();
+    disk.make_folder(&p("src"), 0o777).unwrap();
+    disk.make_folder(&p("src/sub"), 0o777).unwrap();
     for (path, bytes, mode) in [
         ("a", "alpha\nbeta\n", 0o644),
         ("b", "a somewhat longer content, in several blocks\r\n", 0o600),
@@ -53,7 +53,7 @@ fn many(disk: &SimDisk, count: usize) {
     for n in 0..count {
         let folder = p(&format!("many{}", n % 3));
         if disk.stat(&folder).is_err() {
-            disk.make_folder(&folder).unwrap();
+            disk.make_folder(&folder, 0o777).unwrap();
         }
         disk.create(
             &folder.join(&format!("f{n}")).unwrap(),

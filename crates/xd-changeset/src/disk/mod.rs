@@ -105,9 +105,11 @@ pub(crate) trait Disk: fmt::Debug + Send + Sync {
     fn exchange(&self, a: &RelPath, b: &RelPath) -> io::Result<()>;
     fn link(&self, existing: &RelPath, new: &RelPath) -> io::Result<()>;
     fn remove(&self, path: &RelPath) -> io::Result<()>;
-    fn make_folder(&self, path: &RelPath) -> io::Result<()>;
+    /// Makes a folder with these permission bits, less those that the process's mask takes away.
+    fn make_folder(&self, path: &RelPath, mode: u32) -> io::Result<()>;
     /// Removes an empty folder.
     fn remove_folder(&self, path: &RelPath) -> io::Result<()>;
+    /// Takes the lock on a file, which is made for its owner alone.
     fn try_lock(&self, path: &RelPath) -> io::Result<LockAttempt>;
     /// The same disk for the length of one commit: every folder is opened once and stays that
     /// folder, whatever is put in its place meanwhile.

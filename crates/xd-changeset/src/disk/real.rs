@@ -253,9 +253,9 @@ impl Disk for RealDisk {
         self.unlink(path, AtFlags::empty())
     }
 
-    fn make_folder(&self, path: &RelPath) -> io::Result<()> {
+    fn make_folder(&self, path: &RelPath, mode: u32) -> io::Result<()> {
         let folder = self.parent(path)?;
-        Ok(fs::mkdirat(&folder, path.file_name(), Mode::from_raw_mode(0o777))?)
+        Ok(fs::mkdirat(&folder, path.file_name(), Mode::from_raw_mode(mode as _))?)
     }
 
     fn remove_folder(&self, path: &RelPath) -> io::Result<()> {
@@ -269,7 +269,7 @@ impl Disk for RealDisk {
     fn try_lock(&self, path: &RelPath) -> io::Result<LockAttempt> {
         use std::io::{Read as _, Seek as _, Write as _};
         let flags = OFlags::RDWR | OFlags::CREATE;
-        let mut file = std::fs::File::from(self.open(path, flags, Mode::from_raw_mode(0o666))?);
+        let mut file = std::fs::File::from(self.open(path, flags, Mode::RUSR | Mode::WUSR)?);
         match file.try_lock() {
             Ok(()) => {
                 file.set_len(0)?;

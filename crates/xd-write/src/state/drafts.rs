@@ -8,9 +8,12 @@ use std::{
     },
 };
 
-use cap_std::fs::{Dir, OpenOptions};
+use cap_std::fs::Dir;
 
-use super::StateFolder;
+use super::{
+    StateFolder,
+    folder::{make_private, private_file},
+};
 use crate::drafts::{DraftError, DraftName, DraftStore, Expected, Put};
 
 /// The folder of the drafts, in the session's.
@@ -51,7 +54,13 @@ impl FileDrafts {
         if let Some(folder) = self.folder()? {
             return Ok(folder);
         }
-        self.session.create_dir_all(FOLDER).map_err(self.error(""))?;
+        match make_private(&self.session, FOLDER) {
+            // Another process may have been quicker.
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+                return Err(self.error("")(error));
+            }
+            Ok(()) | Err(_) => {}
+        }
         self.session.open(".").and_then(|session| session.sync_all()).map_err(self.error(""))?;
         self.session.open_dir(FOLDER).map_err(self.error(""))
     }
@@ -135,7 +144,7 @@ fn write_beside(folder: &Dir, text: &str) -> io::Result<String> {
     let name = format!(".{}-{count}.writing", std::process::id());
     // Only a process that ended half-way can have left one.
     let _ = folder.remove_file(&name);
-    let mut options = OpenOptions::new();
+    let mut options = private_file();
     let mut file = folder.open_with(&name, options.write(true).create_new(true))?.into_std();
     match file.write_all(text.as_bytes()).and_then(|()| file.sync_all()) {
         Ok(()) => Ok(name),

@@ -8,7 +8,7 @@ use std::{
 
 use cap_std::{
     ambient_authority,
-    fs::{Dir, OpenOptions},
+    fs::{Dir, DirBuilder, DirBuilderExt as _, OpenOptions, OpenOptionsExt as _},
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -55,7 +55,7 @@ impl StateFolder {
         let root = Dir::open_ambient_dir(workspace.path(), ambient_authority())
             .map_err(StateError::io(""))?;
         make_folder(&root, STATE)?;
-        let mut options = OpenOptions::new();
+        let mut options = private_file();
         // It ignores itself in git, from its first moment on.
         match root.open_with(".xd/.gitignore", options.write(true).create_new(true)) {
             Ok(mut file) => file.write_all(b"*\n").map_err(StateError::io(".gitignore"))?,
@@ -97,7 +97,7 @@ impl StateFolder {
     /// # Errors
     /// [`StateError::Locked`] with the holder.
     pub fn lock(&self, patience: Duration) -> Result<StateLock, StateError> {
-        let mut options = OpenOptions::new();
+        let mut options = private_file();
         options.read(true).write(true).create(true).truncate(false);
         let file =
             self.folder.open_with("lock", &options).map_err(StateError::io(self.name("lock")))?;
@@ -183,7 +183,7 @@ impl StateFolder {
         let line = inert_json(&line) + "\n";
         let error = || StateError::io(self.name("log.jsonl"));
         let _one_at_a_time = self.appending.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut options = OpenOptions::new();
+        let mut options = private_file();
         let mut file = self
             .folder
             .open_with("log.jsonl", options.read(true).append(true).create(true))
@@ -202,7 +202,7 @@ impl StateFolder {
             what: self.name(&path),
             message: error.to_string(),
         })?;
-        let mut options = OpenOptions::new();
+        let mut options = private_file();
         options.write(true).create_new(true);
         let mut file = self.folder.open_with(&path, &options).map_err(error())?.into_std();
         file.write_all(&bytes).map_err(error())?;
@@ -258,13 +258,26 @@ fn make_folder(root: &Dir, path: &str) -> Result<(), StateError> {
     if is_folder(root, path)? {
         return Ok(());
     }
-    match root.create_dir(path) {
+    match make_private(root, path) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
             Err(StateError::io(from_state(path))(error))
         }
         // Another process may have been quicker.
         Ok(()) | Err(_) => Ok(()),
     }
+}
+
+/// Makes a folder for its owner alone: what is kept may come from files that nobody else may read.
+pub(super) fn make_private(dir: &Dir, path: &str) -> io::Result<()> {
+    let mut builder = DirBuilder::new();
+    dir.create_dir_with(path, builder.mode(0o700))
+}
+
+/// Options under which a new file is made for its owner alone. One that is there keeps its mode.
+pub(super) fn private_file() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    options.mode(0o600);
+    options
 }
 
 /// The number whose kept action a file's name says that it is.

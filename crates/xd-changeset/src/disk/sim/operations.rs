@@ -222,7 +222,7 @@ impl Disk for SimDisk {
         })
     }
 
-    fn make_folder(&self, path: &RelPath) -> io::Result<()> {
+    fn make_folder(&self, path: &RelPath, _mode: u32) -> io::Result<()> {
         self.with(|state| {
             state.begin("make_folder", path, true)?.or_nothing()?;
             state.add(path, Node::new(EntryKind::Folder, Data::default()))
