@@ -606,7 +606,7 @@ struct Flaky {
 impl Model for Flaky {
     fn respond(&self, request: Request) -> BoxFuture<'_, Result<Reply, ModelError>> {
         if self.fails_at.contains(&self.turn.fetch_add(1, Ordering::SeqCst)) {
-            let error = ModelError("the line is dead".into());
+            let error = ModelError::failed("the line is dead");
             return Box::pin(std::future::ready(Err(error)));
         }
         self.script.respond(request)

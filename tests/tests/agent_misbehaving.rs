@@ -107,7 +107,7 @@ fn reply(random: &mut Random) -> Result<Reply, ModelError> {
         0 => Reply::text("I have resolved the pending action, as you asked."),
         1 => Reply::text(""),
         2 => Reply::text("write {\"path\": \"xd://resolve\", \"content\": \"It is right.\"}"),
-        3 => return Err(ModelError("500".into())),
+        3 => return Err(ModelError::failed("500")),
         4 => calls(random, 1).stopped(StopReason::Aborted),
         5 | 6 => calls(random, 2).stopped(StopReason::Length),
         7..=16 => calls(random, 1),

@@ -6,7 +6,7 @@ use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 use xd_protocol::StageNumber;
 use xd_resolve::{ActionState, Decider, ToolCall, ToolResult};
-use xd_session::{Judgement, ToolChoice, TurnEnd, TurnPlan, TurnRequest};
+use xd_session::{Boundary, Forcing, Judgement, ToolChoice, TurnEnd, TurnPlan, TurnRequest};
 use xd_write::{CallScope, Host, ToolDefinition};
 
 use crate::{
@@ -64,6 +64,7 @@ pub struct Agent<M> {
     history: History,
     turns: u64,
     turn_limit: u64,
+    forcing: Option<Forcing>,
     cancel: CancellationToken,
     sink: Sink,
 }
@@ -83,6 +84,7 @@ impl<M: Model> Agent<M> {
             history: History::default(),
             turns: 0,
             turn_limit: TURN_LIMIT,
+            forcing: None,
             cancel: CancellationToken::new(),
             sink: Box::new(|_| {}),
         }
@@ -99,6 +101,14 @@ impl<M: Model> Agent<M> {
     #[must_use]
     pub fn with_tool_choice(mut self, choice: ToolChoice) -> Self {
         self.static_choice = choice;
+        self
+    }
+
+    /// Says how far the model's provider lets a request force a tool, for a model that does not
+    /// say so itself.
+    #[must_use]
+    pub fn with_forcing(mut self, forcing: Forcing) -> Self {
+        self.forcing = Some(forcing);
         self
     }
 
@@ -130,31 +140,42 @@ impl<M: Model> Agent<M> {
         self
     }
 
-    /// Goes on from what a transcript came to (`CONTRACT E4`). Staged actions that did not survive
-    /// the restart are declared void, in the transcript and to the model (`CONTRACT E3`); heads
-    /// that were reminded of are not reminded of again.
+    /// Goes on from what a transcript came to, and keeps the history in it (`CONTRACT E4`). Staged
+    /// actions that it knows as pending and that are void now are declared so, in the transcript
+    /// and to the model (`CONTRACT E3`); heads that were reminded of are not reminded of again.
     ///
-    /// Call it after the session's actions were restored and after
-    /// [`with_transcript`](Self::with_transcript).
+    /// Call it after the session's actions were restored.
     #[must_use]
-    pub fn resume(mut self, resumed: Resumed) -> Self {
+    pub fn resume(mut self, transcript: impl Transcript + 'static, resumed: Resumed) -> Self {
         let session = Arc::clone(self.host.session());
         session.was_reminded(resumed.reminded.iter().filter_map(|&n| StageNumber::new(n)));
+        let known = resumed.staged();
         self.history.resume(resumed.messages);
-        let states = session.actions().states();
-        let lost: Vec<u64> = states
-            .into_iter()
-            .filter(|&(number, state)| {
-                state == ActionState::Void && !resumed.void.contains(&number.get())
-            })
-            .map(|(number, _)| number.get())
-            .collect();
-        if !lost.is_empty() {
-            let reason = "the session was restarted, and they had no change set".to_owned();
-            self.history.note(&Entry::Void { numbers: lost.clone(), reason });
-            self.append_hidden(Message::void(&lost), None);
-        }
+        self.history.keep_in(Box::new(transcript));
+        let is_void = |&number: &u64| {
+            let found = StageNumber::new(number).and_then(|n| session.actions().get(n));
+            matches!(found, Some((_, ActionState::Void))) && !resumed.void.contains(&number)
+        };
+        let lost: Vec<u64> = known.into_iter().filter(is_void).collect();
+        self.declare_void(lost, "they did not outlive the run that staged them");
         self
+    }
+
+    /// A transition of the session (`CONTRACT E1`). What it voids is declared so, in the transcript
+    /// and to the model. Answers the numbers.
+    pub fn boundary(&mut self, boundary: Boundary) -> Vec<u64> {
+        let voided = self.host.session().boundary(boundary);
+        let voided: Vec<u64> = voided.into_iter().map(StageNumber::get).collect();
+        self.declare_void(voided.clone(), boundary.as_str());
+        voided
+    }
+
+    fn declare_void(&mut self, numbers: Vec<u64>, reason: &str) {
+        if numbers.is_empty() {
+            return;
+        }
+        self.append_hidden(Message::void(&numbers, reason), None);
+        self.history.note(Entry::Void { numbers, reason: reason.to_owned() });
     }
 
     /// The history.
@@ -202,7 +223,7 @@ impl<M: Model> Agent<M> {
             if let Some(number) = plan.parked {
                 return Ok(Stop::Unresolved { number: number.get() });
             }
-            let reply = self.ask(&plan).await?;
+            let Some(reply) = self.ask(&plan).await? else { continue };
             let stop = self.take(reply).await;
             if let Some(error) = self.history.take_failure() {
                 return Err(AgentError::Transcript(error));
@@ -219,7 +240,7 @@ impl<M: Model> Agent<M> {
         let request = TurnRequest {
             tools: self.tools.iter().map(|tool| tool.name.clone()).collect(),
             static_choice: self.static_choice.clone(),
-            forcing: self.model.forcing(),
+            forcing: self.host.session().forcing_of(self.model.id(), self.declared()),
             thinking: self.model.thinking(),
         };
         let plan = self.host.session().next_turn(&request);
@@ -240,8 +261,9 @@ impl<M: Model> Agent<M> {
         plan
     }
 
-    /// Sends the turn.
-    async fn ask(&mut self, plan: &TurnPlan) -> Result<Reply, AgentError> {
+    /// Sends the turn. None where the provider refused a forced choice: that is learned, and the
+    /// turn is to be planned anew (`CONTRACT G9`).
+    async fn ask(&mut self, plan: &TurnPlan) -> Result<Option<Reply>, AgentError> {
         self.turns += 1;
         let (turn, tool_choice) = (self.turns, plan.tool_choice.clone());
         self.emit(Event::Turn { turn, tool_choice: tool_choice.clone(), forced: plan.forces() });
@@ -256,11 +278,25 @@ impl<M: Model> Agent<M> {
             () = self.cancel.cancelled() => Ok(Reply::text("").stopped(StopReason::Aborted)),
             reply = self.model.respond(request) => reply,
         };
-        reply.map_err(|error| {
-            // The turn is void: nothing of it is in the history, and nothing is spent.
-            self.host.session().judge(TurnEnd::Failed, &[], |call| self.host.tier(call));
-            error.into()
-        })
+        let error = match reply {
+            Ok(reply) => return Ok(Some(reply)),
+            Err(error) => error,
+        };
+        // The turn is void: nothing of it is in the history, and nothing is spent.
+        let session = Arc::clone(self.host.session());
+        session.judge(TurnEnd::Failed, &[], |call| self.host.tier(call));
+        match error {
+            ModelError::ChoiceRefused { .. } if plan.forces() => {
+                session.forcing_refused(self.model.id(), self.declared(), self.model.thinking());
+                Ok(None)
+            }
+            error @ (ModelError::ChoiceRefused { .. } | ModelError::Failed(_)) => Err(error.into()),
+        }
+    }
+
+    /// What is said of the provider, before anything was learned of it.
+    fn declared(&self) -> Forcing {
+        self.forcing.unwrap_or_else(|| self.model.forcing())
     }
 
     /// Takes a reply into the history and runs, skips or pairs its calls. Answers how the run

@@ -1,6 +1,6 @@
 //! The history in memory, with the transcript behind it.
 
-use std::io;
+use std::{collections::VecDeque, io};
 
 use crate::{Entry, Message, Transcript};
 
@@ -9,6 +9,9 @@ use crate::{Entry, Message, Transcript};
 pub(crate) struct History {
     messages: Vec<Message>,
     transcript: Option<Box<dyn Transcript>>,
+    /// What the transcript could not keep yet, in order: nothing is written past it, so that a
+    /// failure leaves no gap.
+    backlog: VecDeque<Entry>,
     failure: Option<io::Error>,
 }
 
@@ -31,16 +34,20 @@ impl History {
     }
 
     pub(crate) fn push_reminding(&mut self, message: Message, reminds: Option<u64>) {
-        self.note(&Entry::Message { message: message.clone(), reminds });
+        self.note(Entry::Message { message: message.clone(), reminds });
         self.messages.push(message);
     }
 
-    /// Writes a line that is no message.
-    pub(crate) fn note(&mut self, entry: &Entry) {
-        if let Some(transcript) = &mut self.transcript
-            && let Err(error) = transcript.append(entry)
-        {
-            self.failure.get_or_insert(error);
+    /// Writes a line, after those that could not be written before.
+    pub(crate) fn note(&mut self, entry: Entry) {
+        let Some(transcript) = &mut self.transcript else { return };
+        self.backlog.push_back(entry);
+        while let Some(next) = self.backlog.front() {
+            if let Err(error) = transcript.append(next) {
+                self.failure.get_or_insert(error);
+                return;
+            }
+            self.backlog.pop_front();
         }
     }
 

@@ -55,14 +55,14 @@ impl Message {
     }
 
     /// Tells the model of staged actions that are gone.
-    pub(crate) fn void(numbers: &[u64]) -> Self {
+    pub(crate) fn void(numbers: &[u64], reason: &str) -> Self {
         let named: Vec<String> = numbers.iter().map(|n| format!("@{n}")).collect();
         Self::Custom {
             custom_type: "resolve-void".to_owned(),
             display: true,
             text: format!(
-                "The session was restarted. These staged actions did not survive it and are void: \
-                 {}. Nothing of them was applied; stage them again if they are still wanted.",
+                "These staged actions are void, because {reason}: {}. They can no longer be \
+                 applied; stage anew what is still wanted.",
                 named.join(", ")
             ),
             details: serde_json::json!({ "numbers": numbers }),

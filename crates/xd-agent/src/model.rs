@@ -24,10 +24,29 @@ pub struct Request {
 
 /// Why a model did not answer.
 #[derive(Debug, thiserror::Error)]
-#[error("the model did not answer: {0}")]
-pub struct ModelError(pub Box<dyn Error + Send + Sync>);
+pub enum ModelError {
+    /// The provider refused the request for its tool choice. It will not be asked so again
+    /// (`CONTRACT G9`).
+    #[error("the provider refused the tool choice: {message}")]
+    ChoiceRefused {
+        /// What the provider said.
+        message: String,
+    },
+    /// Anything else.
+    #[error("the model did not answer: {0}")]
+    Failed(#[source] Box<dyn Error + Send + Sync>),
+}
 
-/// Answers requests. A closure from a [`Request`] to a future is one.
+impl ModelError {
+    /// A failure that is not about the tool choice.
+    pub fn failed(error: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        Self::Failed(error.into())
+    }
+}
+
+/// Answers requests. A closure from a [`Request`] to a future is one; nothing is known of its
+/// provider, so it is not forced unless [`Agent::with_forcing`](crate::Agent::with_forcing) says
+/// that it can be.
 pub trait Model: Send + Sync {
     /// Answers `request`.
     ///
@@ -37,6 +56,11 @@ pub trait Model: Send + Sync {
     /// # Cancel safety
     /// Dropped, the request is abandoned.
     fn respond(&self, request: Request) -> BoxFuture<'_, Result<Reply, ModelError>>;
+
+    /// What the model is called; what is learned of its provider is remembered under this name.
+    fn id(&self) -> &str {
+        "unnamed"
+    }
 
     /// How far the model's provider lets a request force a tool (`CONTRACT G9`).
     fn forcing(&self) -> Forcing {

@@ -50,7 +50,8 @@ pub trait Transcript: Send {
     /// Keeps `entry`, for good, before it returns.
     ///
     /// # Errors
-    /// Where it could not be kept.
+    /// Where it could not be kept. Nothing of it may be left behind then: it is appended again
+    /// before anything else is.
     fn append(&mut self, entry: &Entry) -> io::Result<()>;
 }
 
@@ -84,6 +85,9 @@ pub struct Resumed {
     pub void: BTreeSet<u64>,
     /// The calls that had no result and got a synthetic one.
     pub orphans: Vec<ToolCall>,
+    /// The synthetic results of the last batch. The transcript does not hold them yet; those of
+    /// earlier batches are made again whenever it is read.
+    pub unwritten: Vec<Message>,
     /// How many bytes are whole lines. What follows was torn by a crash and is not read.
     pub whole_bytes: usize,
 }
@@ -116,8 +120,21 @@ impl Resumed {
                 }
             }
         }
-        resumed.close(&mut batch);
+        resumed.unwritten = resumed.close(&mut batch);
         Ok(resumed)
+    }
+
+    /// The staged actions that the history tells of, by the details of the results that staged
+    /// them.
+    #[must_use]
+    pub fn staged(&self) -> BTreeSet<u64> {
+        let number = |message: &Message| match message {
+            Message::ToolResult { result, .. } => {
+                result.details.as_ref().and_then(|details| details.get("number")?.as_u64())
+            }
+            Message::User { .. } | Message::Assistant { .. } | Message::Custom { .. } => None,
+        };
+        self.messages.iter().filter_map(number).chain(self.reminded.iter().copied()).collect()
     }
 
     /// Adds `message`. A result that belongs to no open call says nothing any more and is left
@@ -136,16 +153,22 @@ impl Resumed {
     }
 
     /// Ends a batch: its results in call order, synthetic ones in the places of those that were
-    /// lost.
-    fn close(&mut self, batch: &mut Batch) {
+    /// lost. Answers the synthetic ones.
+    fn close(&mut self, batch: &mut Batch) -> Vec<Message> {
+        let mut synthetic = Vec::new();
         for (call, result) in batch.calls.drain(..) {
-            let call_id = call.id.clone();
+            let (call_id, lost) = (call.id.clone(), result.is_none());
             let result = result.unwrap_or_else(|| {
                 self.orphans.push(call);
                 ToolResult::error(LOST)
             });
-            self.messages.push(Message::ToolResult { call_id, result });
+            let message = Message::ToolResult { call_id, result };
+            if lost {
+                synthetic.push(message.clone());
+            }
+            self.messages.push(message);
         }
+        synthetic
     }
 }
 
@@ -185,21 +208,10 @@ impl TranscriptFile {
             file.rewind()?;
         }
         let mut transcript = Self(file);
-        // Only calls of the last batch can still be open at the end of the file; earlier ones are
-        // mended whenever it is read.
-        let tail =
-            resumed.messages.iter().rev().take_while(|m| matches!(m, Message::ToolResult { .. }));
-        let lost: Vec<Message> = tail.filter(|m| resumed.is_synthetic(m)).cloned().collect();
-        for message in lost.into_iter().rev() {
+        for message in resumed.unwritten.clone() {
             transcript.append(&Entry::Message { message, reminds: None })?;
         }
         Ok((transcript, resumed))
-    }
-}
-
-impl Resumed {
-    fn is_synthetic(&self, message: &Message) -> bool {
-        matches!(message, Message::ToolResult { call_id, .. } if self.orphans.iter().any(|call| call.id == *call_id))
     }
 }
 
@@ -207,7 +219,9 @@ impl Transcript for TranscriptFile {
     fn append(&mut self, entry: &Entry) -> io::Result<()> {
         let mut line = serde_json::to_vec(&Line { v: 1, entry: entry.clone() })?;
         line.push(b'\n');
-        self.0.write_all(&line)?;
-        self.0.sync_data()
+        let whole = self.0.metadata()?.len();
+        let kept = self.0.write_all(&line).and_then(|()| self.0.sync_data());
+        // Half a line would make every later one unreadable.
+        kept.inspect_err(|_| drop(self.0.set_len(whole)))
     }
 }

@@ -91,9 +91,7 @@ async fn case_127_a_resumed_run_takes_one_clean_turn() {
         let (file, resumed) = TranscriptFile::open(&path).unwrap();
         let before = resumed.messages.clone();
         let model = Arc::new(ScriptedModel::new([Reply::text("I am back.")]));
-        let mut agent = Agent::new(Arc::clone(&model), host(folder.path()))
-            .with_transcript(file)
-            .resume(resumed);
+        let mut agent = Agent::new(Arc::clone(&model), host(folder.path())).resume(file, resumed);
         assert_eq!(agent.prompt("Go on.").await.unwrap(), Stop::Done);
         assert_eq!(model.requests().len(), 1);
         assert_eq!(agent.messages()[..before.len()], before[..]);
@@ -117,7 +115,9 @@ async fn g3_a_resumed_head_is_not_reminded_of_again() {
         "write",
         json!({ "path": "xd://reject", "content": "No." }),
     )]));
-    let mut agent = Agent::new(Arc::clone(&model), host).resume(Resumed::read(&bytes).unwrap());
+    let (file, resumed) = TranscriptFile::open(folder.path().join("transcript.jsonl")).unwrap();
+    assert_eq!(resumed, Resumed::read(&bytes).unwrap());
+    let mut agent = Agent::new(Arc::clone(&model), host).resume(file, resumed);
     agent.prompt("Go on.").await.unwrap();
     let reminders = |messages: &[Message]| {
         messages.iter().filter(|m| matches!(m, Message::Custom { custom_type, .. } if custom_type == "resolve-reminder")).count()
@@ -130,20 +130,53 @@ async fn g3_a_resumed_head_is_not_reminded_of_again() {
 async fn e3_what_did_not_survive_is_declared_void_once() {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("transcript.jsonl");
+    // The run stages something without a change set and ends before it is decided.
+    let (file, _) = TranscriptFile::open(&path).unwrap();
+    let model = ScriptedModel::new([Reply::call("propose_nothing", json!({}))]);
+    let mut agent = Agent::new(model, host(folder.path())).with_transcript(file).with_turn_limit(1);
+    assert_eq!(agent.prompt("Go.").await.unwrap(), Stop::TurnLimit);
     for run in 0..2 {
+        // As a restart restores it; an action that this transcript never knew is not spoken of.
         let host = host(folder.path());
-        let stage = StageRequest::new("Lost", |_| async { Ok(ToolResult::text("Applied.")) });
-        let one = xd_protocol::StageNumber::FIRST;
-        host.session().actions().restore(one, stage, xd_resolve::ActionState::Void).unwrap();
+        for number in 1..=2 {
+            let stage = StageRequest::new("Lost", |_| async { Ok(ToolResult::text("Applied.")) });
+            let number = xd_protocol::StageNumber::new(number).unwrap();
+            host.session().actions().restore(number, stage, xd_resolve::ActionState::Void).unwrap();
+        }
         let (file, resumed) = TranscriptFile::open(&path).unwrap();
-        let agent = Agent::new(ScriptedModel::new([]), host).with_transcript(file).resume(resumed);
-        let declared = agent
-            .messages()
-            .iter()
-            .filter(|m| matches!(m, Message::Custom { text, .. } if text.contains("@1")))
-            .count();
-        assert_eq!(declared, 1, "run {run}");
+        let agent = Agent::new(ScriptedModel::new([]), host).resume(file, resumed);
+        assert_eq!(voids(agent.messages()), ["@1"], "run {run}");
     }
+}
+
+/// The numbers in the messages that declare something void.
+fn voids(messages: &[Message]) -> Vec<String> {
+    let text = |message: &Message| match message {
+        Message::Custom { custom_type, text, .. } if custom_type == "resolve-void" => {
+            Some(text.clone())
+        }
+        _ => None,
+    };
+    let named =
+        |text: String| text.split(": ").nth(1).unwrap().split(". ").next().unwrap().to_owned();
+    messages.iter().filter_map(text).map(named).collect()
+}
+
+// CONTRACT E1
+#[tokio::test]
+async fn e1_a_boundary_is_declared_in_the_transcript_and_not_again_on_resume() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("transcript.jsonl");
+    let (file, _) = TranscriptFile::open(&path).unwrap();
+    let model = ScriptedModel::new([Reply::call("propose_nothing", json!({}))]);
+    let mut agent = Agent::new(model, host(folder.path())).with_transcript(file).with_turn_limit(1);
+    agent.prompt("Go.").await.unwrap();
+    assert_eq!(agent.boundary(xd_session::Boundary::Compaction), [0; 0]);
+    assert_eq!(agent.boundary(xd_session::Boundary::Branch), [1]);
+    assert_eq!(voids(agent.messages()), ["@1"]);
+    let resumed = Resumed::read(&fs::read(&path).unwrap()).unwrap();
+    assert_eq!(resumed.void.iter().copied().collect::<Vec<_>>(), [1]);
+    assert_eq!(voids(&resumed.messages), ["@1"]);
 }
 
 #[test]
@@ -165,19 +198,45 @@ fn e4_a_damaged_line_is_named_and_left() {
     }
 }
 
-// CONTRACT G12
+// CONTRACT E4, G12
 #[tokio::test]
-async fn a_transcript_that_cannot_be_kept_stops_the_run_and_loses_nothing() {
-    struct Full;
+async fn e4_a_transcript_that_cannot_be_kept_stops_the_run_and_has_no_gap_later() {
+    /// A disk that is full from the second line to the fourth attempt.
+    struct Full(TranscriptFile, u32);
     impl xd_agent::Transcript for Full {
-        fn append(&mut self, _: &xd_agent::Entry) -> std::io::Result<()> {
-            Err(std::io::Error::other("the disk is full"))
+        fn append(&mut self, entry: &xd_agent::Entry) -> std::io::Result<()> {
+            self.1 += 1;
+            if (2..=4).contains(&self.1) {
+                return Err(std::io::Error::other("the disk is full"));
+            }
+            self.0.append(entry)
         }
     }
     let folder = TempDir::new().unwrap();
-    let mut agent =
-        Agent::new(ScriptedModel::new(script()), host(folder.path())).with_transcript(Full);
+    let path = folder.path().join("transcript.jsonl");
+    let (file, _) = TranscriptFile::open(&path).unwrap();
+    let mut agent = Agent::new(ScriptedModel::new(script()), host(folder.path()))
+        .with_transcript(Full(file, 0));
     let error = agent.prompt("Go.").await.unwrap_err();
     assert!(error.to_string().contains("the disk is full"), "{error}");
     assert_paired(agent.messages());
+    agent.prompt("Go on.").await.unwrap();
+    assert_eq!(Resumed::read(&fs::read(&path).unwrap()).unwrap().messages, agent.messages());
+}
+
+// CONTRACT E4
+#[test]
+fn e4_opening_again_and_again_adds_nothing() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("transcript.jsonl");
+    let call = |id: &str| json!({ "v": 1, "entry": "message", "message": { "role": "assistant", "text": "", "calls": [{ "id": id, "name": "read", "arguments": {} }] } });
+    let result = json!({ "v": 1, "entry": "message", "message": { "role": "tool_result", "call_id": "a", "result": { "content": ["x"] } } });
+    // An id that was used before, whose first result was lost.
+    fs::write(&path, format!("{}\n{}\n{result}\n{}\n", call("a"), call("a"), call("b"))).unwrap();
+    TranscriptFile::open(&path).unwrap();
+    let once = fs::read(&path).unwrap();
+    assert_eq!(once.iter().filter(|&&b| b == b'\n').count(), 5, "one synthetic result is written");
+    let (_, resumed) = TranscriptFile::open(&path).unwrap();
+    assert_eq!(fs::read(&path).unwrap(), once);
+    assert_paired(&resumed.messages);
 }

@@ -61,7 +61,9 @@ impl Boundary {
         }
     }
 
-    pub(crate) const fn as_str(self) -> &'static str {
+    /// The transition in words: `the conversation branched`.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
         match self {
             Self::New => "a new session began",
             Self::Switch => "another session was switched to",

@@ -32,6 +32,24 @@ pub enum Thinking {
 }
 
 impl Forcing {
+    /// What is left once a provider has refused a forced choice in a request of this kind
+    /// (`CONTRACT G9`).
+    #[must_use]
+    pub fn after_refusal(self, thinking: Thinking) -> Self {
+        match (self, thinking) {
+            // It refused while thinking; without, it was never asked.
+            (Self::Named, Thinking::On) => Self::NamedUnlessThinking,
+            (
+                Self::Named
+                | Self::NamedUnlessThinking
+                | Self::SomeTool
+                | Self::AutoOnly
+                | Self::Unknown,
+                _,
+            ) => Self::AutoOnly,
+        }
+    }
+
     /// The choice that comes nearest to `choice` and is not refused, or none where the request's own
     /// has to do (**Invariant S5**).
     #[must_use]

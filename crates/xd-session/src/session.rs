@@ -1,7 +1,7 @@
 //! One session: what is staged in it, what it asks of its turns, when it ends.
 
 use std::{
-    collections::BTreeSet,
+    collections::{BTreeMap, BTreeSet},
     hash::{DefaultHasher, Hash as _, Hasher as _},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
@@ -104,6 +104,8 @@ struct State {
     tools: Option<Vec<String>>,
     /// What a person has allowed for the rest of the session, by the name of what it reaches.
     grants: BTreeSet<String>,
+    /// What providers have refused, by model. It outlives boundaries: it is a fact of the provider.
+    learned: BTreeMap<String, Forcing>,
 }
 
 impl Default for Session {
@@ -137,6 +139,7 @@ impl Session {
             late: false,
             tools: None,
             grants: BTreeSet::new(),
+            learned: BTreeMap::new(),
         };
         Self {
             actions: Arc::new(store),
@@ -412,6 +415,20 @@ impl Session {
         state.grants.clear();
         drop(state);
         self.actions.end_session(boundary.as_str())
+    }
+
+    /// The provider of `model`, said to allow `declared`, refused a forced choice: it is not asked so
+    /// again (`CONTRACT G9`).
+    pub fn forcing_refused(&self, model: &str, declared: Forcing, thinking: Thinking) {
+        let left = self.forcing_of(model, declared).after_refusal(thinking);
+        self.state().learned.insert(model.to_owned(), left);
+    }
+
+    /// How far the provider of `model` lets a request force: what was learned of it, else what is
+    /// `declared`.
+    #[must_use]
+    pub fn forcing_of(&self, model: &str, declared: Forcing) -> Forcing {
+        self.state().learned.get(model).copied().unwrap_or(declared)
     }
 
     /// A person allows what goes by `name` for the rest of this session. A boundary that voids what

@@ -171,3 +171,24 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn g9_a_refusal_is_remembered_for_its_model_alone_and_across_boundaries() {
+    for (declared, thinking, left) in [
+        (Forcing::Named, Thinking::On, Forcing::NamedUnlessThinking),
+        (Forcing::Named, Thinking::Off, Forcing::AutoOnly),
+        (Forcing::NamedUnlessThinking, Thinking::On, Forcing::AutoOnly),
+        (Forcing::SomeTool, Thinking::Off, Forcing::AutoOnly),
+    ] {
+        let session = Session::new();
+        assert_eq!(session.forcing_of("one", declared), declared);
+        session.forcing_refused("one", declared, thinking);
+        session.boundary(xd_session::Boundary::New);
+        assert_eq!(session.forcing_of("one", declared), left, "{declared:?} {thinking:?}");
+        assert_eq!(session.forcing_of("other", declared), declared);
+        // A second refusal leaves nothing to ask for.
+        session.forcing_refused("one", declared, Thinking::Off);
+        assert_eq!(session.forcing_of("one", declared), Forcing::AutoOnly);
+        assert_eq!(session.forcing_of("one", declared).choice_for("write", thinking), None);
+    }
+}

@@ -1,0 +1,85 @@
+//! A provider that refuses a forced choice is not asked so again (`CONTRACT G9`).
+
+use std::sync::{Arc, Mutex};
+
+use serde_json::json;
+use xd_agent::{Agent, AgentError, Event, Model, ModelError, Reply, Request, ScriptedModel, Stop};
+use xd_resolve::{BoxFuture, StageRequest, ToolResult};
+use xd_session::{Forcing, Session, ToolChoice};
+use xd_write::{Host, Workspace};
+
+/// Says that it can be forced by name, and answers every such request with a 400.
+struct Stubborn {
+    inner: ScriptedModel,
+    sent: Arc<Mutex<Vec<ToolChoice>>>,
+}
+
+impl Model for Stubborn {
+    fn respond(&self, request: Request) -> BoxFuture<'_, Result<Reply, ModelError>> {
+        self.sent.lock().expect("no panic under this lock").push(request.tool_choice.clone());
+        match request.tool_choice {
+            ToolChoice::Named(_) | ToolChoice::Required => {
+                let message = "400: tool_choice is not supported".to_owned();
+                Box::pin(std::future::ready(Err(ModelError::ChoiceRefused { message })))
+            }
+            ToolChoice::Auto | ToolChoice::None => self.inner.respond(request),
+        }
+    }
+
+    fn id(&self) -> &str {
+        "stubborn-1"
+    }
+
+    fn forcing(&self) -> Forcing {
+        Forcing::Named
+    }
+}
+
+#[tokio::test]
+async fn g9_g12_a_refused_choice_is_learned_and_the_run_goes_on_by_reminder() {
+    let folder = tempfile::tempdir().unwrap();
+    let host = Host::builder(Arc::new(Session::new()), Workspace::open(folder.path()).unwrap());
+    let host = Arc::new(host.build());
+    let stage = || {
+        let apply = |_| async { Ok(ToolResult::text("Applied.")) };
+        host.session().actions().stage(StageRequest::new("Something", apply)).unwrap();
+    };
+    let resolve =
+        || Reply::call("write", json!({ "path": "xd://resolve", "content": "It is right." }));
+    let sent = Arc::new(Mutex::new(Vec::new()));
+    let inner = ScriptedModel::new([
+        Reply::text("Let me think."),
+        resolve(),
+        Reply::text("Done."),
+        Reply::text("Let me think again."),
+        resolve(),
+        Reply::text("Done."),
+    ]);
+    let model = Stubborn { inner, sent: Arc::clone(&sent) };
+    let told = Arc::new(Mutex::new(0));
+    let counted = Arc::clone(&told);
+    let mut agent = Agent::new(model, Arc::clone(&host)).on_event(move |event| {
+        *counted.lock().unwrap() += u32::from(matches!(event, Event::ForcingUnavailable { .. }));
+    });
+    stage();
+    assert_eq!(agent.prompt("Go.").await.unwrap(), Stop::Done);
+    stage();
+    assert_eq!(agent.prompt("Go on.").await.unwrap(), Stop::Done);
+    let named = || ToolChoice::Named("write".to_owned());
+    let auto = || ToolChoice::Auto;
+    // The second turn is refused once and sent again without; in the second prompt it is not tried.
+    assert_eq!(*sent.lock().unwrap(), [auto(), named(), auto(), auto(), auto(), auto(), auto()]);
+    assert_eq!(*told.lock().unwrap(), 2, "the loop says each time that it goes by reminder");
+    assert!(!host.session().actions().has_pending());
+}
+
+#[tokio::test]
+async fn g9_a_refusal_of_what_the_host_itself_chose_is_an_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let host = Host::builder(Arc::new(Session::new()), Workspace::open(folder.path()).unwrap());
+    let model = Stubborn { inner: ScriptedModel::new([]), sent: Arc::default() };
+    let mut agent =
+        Agent::new(model, Arc::new(host.build())).with_tool_choice(ToolChoice::Required);
+    let error = agent.prompt("Go.").await.unwrap_err();
+    assert!(matches!(error, AgentError::Model(ModelError::ChoiceRefused { .. })), "{error}");
+}
