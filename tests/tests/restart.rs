@@ -370,6 +370,10 @@ async fn s1_a_lost_log_gives_no_number_again() {
 
 /// A log that says that somebody took action 1 for `verdict`, and nothing of its end.
 async fn cut_off(verdict: Verdict, plain: bool) -> Process {
+    cut_off_by(Decider::Model, verdict, plain).await
+}
+
+async fn cut_off_by(decider: Decider, verdict: Verdict, plain: bool) -> Process {
     let one = Process::new(&[("a.txt", "one\n"), ("b.txt", "b\n")]);
     if plain {
         one.stage_plain("Plain");
@@ -378,7 +382,7 @@ async fn cut_off(verdict: Verdict, plain: bool) -> Process {
     }
     let number = StageNumber::new(1).unwrap();
     let (action, _) = one.bench.session().actions().get(number).unwrap();
-    one.state.taken(&action, verdict, WHY, Decider::Model).unwrap();
+    one.state.taken(&action, verdict, WHY, decider).unwrap();
     one
 }
 
@@ -409,7 +413,7 @@ async fn e3_an_apply_that_was_cut_off_after_it_wrote_counts_as_applied() {
     assert_eq!(two.outcomes(), [(1, Outcome::Applied)]);
     let last = two.state.log().unwrap().pop().unwrap();
     let LogEvent::Decided { files, reason, who, label, .. } = last.event else { panic!() };
-    assert_eq!((reason.as_str(), who), (WHY, Decider::Host));
+    assert_eq!((reason.as_str(), who), (WHY, Decider::Model));
     assert_eq!(label, "Edit: 1 replacements in 1 files");
     assert_eq!(files[0].path.as_str(), "a.txt");
     let after = files[0].after.as_ref().unwrap().hash;
@@ -433,6 +437,30 @@ async fn e3_a_discard_that_was_cut_off_is_pending_again_and_a_plain_action_void(
         let outcomes = two.outcomes();
         assert!(matches!(outcomes[0], (1, Outcome::Failed { .. })), "{outcomes:?}");
         assert_eq!(outcomes[1..], [(1, Outcome::Void)]);
+    }
+}
+
+// CONTRACT L1, E3: whoever settles it, the log tells who decided and why as it was taken; what is
+// void for want of a change set is so by the host.
+#[tokio::test]
+async fn l1_what_is_settled_keeps_who_decided_and_why() {
+    for verdict in [Verdict::Apply, Verdict::Discard] {
+        for decider in [Decider::Model, Decider::Person, Decider::Host] {
+            for plain in [false, true] {
+                let two = cut_off_by(decider, verdict, plain).await.restart();
+                let decided = |event| match event {
+                    LogEvent::Decided { action, who, reason, .. } => Some((action, who, reason)),
+                    LogEvent::Staged { .. } | LogEvent::Taken { .. } => None,
+                };
+                let lines = two.state.log().unwrap();
+                let mut lines = lines.into_iter().filter_map(|line| decided(line.event));
+                let settled = (Some(verdict.into()), decider, WHY.to_owned());
+                assert_eq!(lines.next(), Some(settled), "{verdict:?} {decider:?} {plain}");
+                let void = lines.next().map(|(action, who, reason)| (action, who, reason != WHY));
+                assert_eq!(void, plain.then_some((None, Decider::Host, true)));
+                assert_eq!(lines.next(), None);
+            }
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, io};
 
 use xd_changeset::Hash;
-use xd_resolve::ActionState;
+use xd_resolve::{ActionState, Decider};
 
 use super::{LogEvent, StateError, StateFolder, folder::number_of, restore::after};
 
@@ -20,6 +20,8 @@ pub(super) struct Logged {
     pub(super) durable: bool,
     pub(super) digest: Option<Hash>,
     pub(super) reason: String,
+    /// Who took it last; none where nobody did.
+    pub(super) who: Option<Decider>,
     /// None where the log does not know the number.
     pub(super) state: Option<ActionState>,
     /// Whether an action is kept under the number.
@@ -38,6 +40,7 @@ impl Default for Logged {
             durable: false,
             digest: None,
             reason: String::new(),
+            who: None,
             state: None,
             kept: false,
             staged: false,
@@ -94,9 +97,10 @@ impl StateFolder {
                     // Void already, where a restart came between its file and this line.
                     entry.state = entry.state.or(Some(ActionState::Pending));
                 }
-                LogEvent::Taken { action, reason, .. } => {
+                LogEvent::Taken { action, reason, who, .. } => {
                     entry.state = Some(ActionState::Taken(action.into()));
                     entry.reason = reason;
+                    entry.who = Some(who);
                 }
                 LogEvent::Decided { outcome, .. } => entry.state = Some(after(&outcome)),
             }

@@ -213,17 +213,20 @@ fn endings(workspace: &Workspace, logged: &Logged, kept: &Kept) -> Vec<Ending> {
     }
 }
 
+/// The line for an ending. What was decided was decided by who took it, for their reason
+/// (`CONTRACT L1`), whoever finds out what came of it; what is void is so by the host.
 fn line(number: StageNumber, logged: &Logged, ending: Ending) -> LogEvent {
+    let (reason, who) = match ending.verdict {
+        Some(_) => (logged.reason.clone(), logged.who.unwrap_or(Decider::Host)),
+        None => (ending.why, Decider::Host),
+    };
     LogEvent::Decided {
         number: number.get(),
         source_tool_name: logged.source_tool_name.clone(),
         label: logged.label.clone(),
         action: ending.verdict.map(Into::into),
-        reason: match ending.verdict {
-            Some(_) => logged.reason.clone(),
-            None => ending.why,
-        },
-        who: Decider::Host,
+        reason,
+        who,
         outcome: ending.outcome,
         files: ending.files,
     }
