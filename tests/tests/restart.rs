@@ -229,6 +229,41 @@ async fn e3_a_damaged_line_is_named() {
     }
 }
 
+// What is wrong with a line is said in words, with one place: no name of this program's inside, and
+// of the JSON parser's words only those about JSON.
+#[tokio::test]
+async fn e3_a_damaged_line_is_told_in_plain_words() {
+    let one = Process::new(&[]);
+    one.stage_plain("Plain");
+    one.stage_plain("Plain");
+    let text = fs::read_to_string(one.log_path()).unwrap();
+    let (first, second) = text.split_once('\n').unwrap();
+    let (folder, path) = (one.bench.folder(), one.log_path());
+    drop(one);
+    let no_line = "it is no line of this log";
+    for (damaged, expected) in [
+        ("[]", no_line.to_owned()),
+        ("7", no_line.to_owned()),
+        ("{}", no_line.to_owned()),
+        ("null", no_line.to_owned()),
+        (&*first.replace("\"number\":1", "\"number\":\"1\""), no_line.to_owned()),
+        (&*first.replace("\"number\":1", "\"number\":-1"), no_line.to_owned()),
+        (&*first.replace("\"number\":1,", ""), no_line.to_owned()),
+        (&*first.replace("\"event\":\"staged\"", "\"event\":\"lost\""), no_line.to_owned()),
+        ("nonsense", format!("{no_line}: expected ident")),
+        ("{\"v\":1", format!("{no_line}: EOF while parsing an object")),
+        ("{\"v\":1 1", format!("{no_line}: expected `,` or `}}`")),
+        (&*format!("{first}}}"), format!("{no_line}: trailing characters")),
+    ] {
+        assert_ne!(damaged, first);
+        fs::write(&path, format!("{damaged}\n{second}")).unwrap();
+        let Err(error) = Process::start(Arc::clone(&folder)) else { panic!("{damaged}") };
+        let place = ".xd/sessions/main/log.jsonl, line 1";
+        let words = format!("the workspace's state ({place}) is damaged: {expected}");
+        assert_eq!(error.to_string(), words, "{damaged}");
+    }
+}
+
 // CONTRACT S1: a line is named by its place in the file, and no number is given twice, or is
 // further from the others than failed stagings can explain.
 #[tokio::test]

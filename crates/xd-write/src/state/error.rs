@@ -2,6 +2,7 @@
 
 use std::{io, time::Duration};
 
+use serde_json::error::Category;
 use xd_changeset::RecoverError;
 
 /// The session's state cannot be read or written.
@@ -54,6 +55,21 @@ pub enum StateError {
     /// A commit was interrupted and can be neither ended nor taken back now.
     #[error(transparent)]
     Interrupted(RecoverError),
+}
+
+/// Why a text is not `what`, in words that do not speak of this program's inside: what the JSON
+/// parser says is told only of a fault in the JSON itself, and without the place, which it counts
+/// from another start than the file's.
+pub(super) fn unreadable(what: &str, error: &serde_json::Error) -> String {
+    let plain = format!("it is no {what}");
+    match error.classify() {
+        Category::Data | Category::Io => plain,
+        Category::Syntax | Category::Eof => {
+            let said = error.to_string();
+            let said = said.rsplit_once(" at line ").map_or(said.as_str(), |(said, _)| said);
+            format!("{plain}: {said}")
+        }
+    }
 }
 
 impl StateError {

@@ -17,7 +17,7 @@ use xd_changeset::{ChangeSet, Hash};
 use xd_protocol::Verdict;
 use xd_resolve::{Decider, DecisionRecord, RecordError, Recorder, StagedAction, Tier};
 
-use super::{LogEvent, LogLine, StateError, StateLock, event::files_of};
+use super::{LogEvent, LogLine, StateError, StateLock, error::unreadable, event::files_of};
 use crate::{Workspace, inert::inert_json};
 
 /// A staged action as it is kept: everything but its number and its effect.
@@ -124,7 +124,7 @@ impl StateFolder {
                     let message = format!("its shape is version {}; {VERSION} is known", line.v);
                     Err(self.damaged_line(at, message))
                 }
-                Err(error) => Err(self.damaged_line(at, error.to_string())),
+                Err(error) => Err(self.damaged_line(at, unreadable("line of this log", &error))),
             })
             .collect()
     }
@@ -152,7 +152,8 @@ impl StateFolder {
         if digest != Some(Hash::of(&bytes)) {
             return Err(damaged("it is not what was staged"));
         }
-        serde_json::from_slice(&bytes).map_err(|error| damaged(&error.to_string()))
+        serde_json::from_slice(&bytes)
+            .map_err(|error| damaged(&unreadable("staged action", &error)))
     }
 
     /// The bytes of a file; none where nothing is there. What is no plain file is not opened.
