@@ -9,11 +9,11 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use xd_agent::{Message, Resumed};
-use xd_protocol::{Address, Device, Target, classify, could_become_xd_url, notice};
+use xd_protocol::{Address, Device, Selection, Target, classify, could_become_xd_url, notice};
 use xd_render::{CallView, Options, Phase, to_plain};
-use xd_resolve::{Tier, ToolCall};
+use xd_resolve::{ApplyError, StageRequest, Tier, ToolCall, ToolResult};
 use xd_session::{Finalizer, Session};
-use xd_write::{CallScope, DeviceBody, Host, Workspace};
+use xd_write::{CallScope, DeviceBody, FnTool, Host, ToolDefinition, Workspace};
 
 use crate::history::assert_paired;
 
@@ -32,10 +32,14 @@ enum Taken {
     File,
 }
 
-/// A host over an empty scratch workspace, with nothing pending and no devices.
+/// Two hosts over an empty scratch workspace.
 pub struct Judges {
     _folder: TempDir,
+    /// Nothing is pending and no device is mounted: here calls are run too.
     host: Host,
+    /// `@1` would write, `@2` would run something, and the device `tool` is mounted. Here nothing is
+    /// run, so that it stays so.
+    busy: Host,
     runtime: tokio::runtime::Runtime,
 }
 
@@ -46,7 +50,7 @@ impl Default for Judges {
 }
 
 impl Judges {
-    /// A fresh host.
+    /// Fresh hosts.
     ///
     /// # Panics
     /// Where no scratch folder can be had.
@@ -55,10 +59,11 @@ impl Judges {
         let folder =
             tempfile::tempdir_in("/dev/shm").or_else(|_| TempDir::new()).expect("a scratch folder");
         let workspace = Workspace::open(folder.path()).expect("a workspace");
-        let host = Host::builder(Arc::new(Session::new()), workspace).build();
+        let host = Host::builder(Arc::new(Session::new()), workspace.clone()).build();
+        let busy = busy(workspace);
         let runtime =
             tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
-        Self { _folder: folder, host, runtime }
+        Self { _folder: folder, host, busy, runtime }
     }
 
     /// Lets all four judge `path`, as a `write` to it.
@@ -75,7 +80,105 @@ impl Judges {
         let mut results = self.runtime.block_on(self.host.run_batch(&[call], &CallScope::model()));
         let text = results.pop().expect("one result a call").joined();
         assert_eq!(by_the_answer(&text), parsed, "the dispatcher on {path:?} said {text:?}");
+        self.agree_while_pending(path);
         streams(path);
+    }
+
+    /// Lets gate, tier and renderer judge `path` where there is something to decide: as the path of
+    /// a `write` and as the very name of a call (`CONTRACT U11`), with every sort of body.
+    fn agree_while_pending(&self, path: &str) {
+        let parsed = by_the_parser(path);
+        let confirms = matches!(parsed, Taken::Resolve | Taken::Reject);
+        for (body, sort) in [
+            (json!("Because."), Body::Broken),
+            (json!(r#"{"a": 1}"#), Body::Arguments),
+            (json!({ "a": 1 }), Body::Arguments),
+            (json!(" ? "), Body::Docs),
+            (json!([1]), Body::Broken),
+        ] {
+            let write = ToolCall::new("1", "write", json!({ "path": path, "content": body }));
+            let wanted = tier_while_pending(path, sort);
+            assert_eq!(self.busy.tier(&write), wanted, "the tier of {path:?} with {body}");
+            assert_eq!(Finalizer::Write.is_confirm(&write), confirms, "the gate on {path:?}");
+            assert_eq!(by_the_renderer(&write), drawn(parsed), "the renderer on {path:?}");
+
+            let bare_name = path == TOOL;
+            let is_device = bare_name || parsed == Taken::Device;
+            if ["read", "write"].contains(&path) {
+                continue;
+            }
+            // A device takes all arguments for its own, a reserved one the reason among them.
+            let arguments = if is_device { body.clone() } else { json!({ "content": body }) };
+            let named = ToolCall::new("1", path, arguments);
+            let wanted = match parsed {
+                Taken::Resolve | Taken::Reject | Taken::Propose | Taken::Device => wanted,
+                Taken::File if bare_name => tier_of_tool(sort),
+                // No tool has such a name.
+                Taken::File | Taken::Refused | Taken::Local => Tier::Exec,
+            };
+            assert_eq!(self.busy.tier(&named), wanted, "the tier of a call {path:?} with {body}");
+            let gate = Finalizer::Write.is_confirm(&named);
+            assert_eq!(gate, confirms, "the gate on a call {path:?}");
+            let title = by_the_renderer(&named);
+            assert_eq!(title, drawn(parsed), "the renderer on a call {path:?}");
+        }
+        let pending = self.busy.session().actions().pending_count();
+        assert_eq!(pending, 2, "a look at {path:?} decided something");
+    }
+}
+
+/// The device that is mounted where something is pending.
+const TOOL: &str = "tool";
+
+/// What a device makes of a body.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Body {
+    Docs,
+    Arguments,
+    Broken,
+}
+
+fn busy(workspace: Workspace) -> Host {
+    let session = Arc::new(Session::new());
+    for (label, tier) in [("Rename: 1 file", Tier::Write), ("Run: 1 command", Tier::Exec)] {
+        let apply = |_| async { Err(ApplyError::from("nothing is applied here")) };
+        let request = StageRequest::new(label, apply).tier(tier);
+        session.actions().stage(request).expect("nothing is recorded, so nothing can fail");
+    }
+    let definition = ToolDefinition::new(TOOL, "Writes.", json!({ "type": "object" }));
+    let tool = FnTool::new(definition, Tier::Write, |_, _| async { Ok(ToolResult::default()) });
+    let host = Host::builder(session, workspace).device(tool).expect("its name is free");
+    host.build()
+}
+
+/// How far a write to `path` reaches in [`busy`], said without asking any of its parts.
+fn tier_while_pending(path: &str, body: Body) -> Tier {
+    match classify(path) {
+        Address::Xd(Target::Device(Device::Resolve(selection))) => match selection {
+            Selection::Head => Tier::Exec,
+            Selection::Numbered(number) => match number.get() {
+                1 => Tier::Write,
+                2 => Tier::Exec,
+                // It finds nothing.
+                _ => Tier::Read,
+            },
+        },
+        Address::Xd(Target::Device(Device::Tool(name))) if name.as_str() == TOOL => {
+            tier_of_tool(body)
+        }
+        Address::Xd(_)
+        | Address::Malformed(_)
+        | Address::NearMiss(_)
+        | Address::Foreign(_)
+        | Address::Path(_) => tier_of(by_the_parser(path)),
+    }
+}
+
+fn tier_of_tool(body: Body) -> Tier {
+    match body {
+        Body::Docs => Tier::Read,
+        Body::Arguments => Tier::Write,
+        Body::Broken => Tier::Exec,
     }
 }
 

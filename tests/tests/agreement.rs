@@ -11,6 +11,8 @@ fn near_addresses() -> impl Strategy<Value = String> {
     let part = prop_oneof![
         Just("xd://".to_owned()),
         Just("XD://".to_owned()),
+        Just("xd://resolve@".to_owned()),
+        Just("xd://tool".to_owned()),
         Just("xd:/".to_owned()),
         Just("xd".to_owned()),
         Just("resolve".to_owned()),
@@ -19,6 +21,8 @@ fn near_addresses() -> impl Strategy<Value = String> {
         Just("Resolve".to_owned()),
         Just("@".to_owned()),
         Just("1".to_owned()),
+        Just("2".to_owned()),
+        Just("tool".to_owned()),
         Just("0".to_owned()),
         Just(":".to_owned()),
         Just("/".to_owned()),
@@ -51,6 +55,43 @@ fn u9_gate_dispatcher_tier_and_renderer_agree_on_any_text() {
             Ok(())
         })
         .unwrap();
+}
+
+// CONTRACT U9, U11, W6: chance alone would seldom meet what is pending and what is mounted.
+#[test]
+fn u9_u11_they_agree_while_two_actions_are_pending_and_a_device_is_mounted() {
+    let judges = Judges::new();
+    for target in [
+        "resolve",
+        "resolve@1",
+        "resolve@2",
+        "resolve@3",
+        "resolve@0",
+        "resolve@01",
+        "Resolve",
+        "reject",
+        "reject@1",
+        "reject@2",
+        "reject@3",
+        "propose",
+        "tool",
+        "Tool",
+        "tools",
+        "tool@1",
+        "tool/",
+        "other",
+        "",
+    ] {
+        for path in [
+            format!("xd://{target}"),
+            format!("XD://{target}"),
+            format!(" xd://{target}"),
+            format!("xd:/{target}"),
+            target.to_owned(),
+        ] {
+            judges.agree(&path);
+        }
+    }
 }
 
 // CONTRACT U9, E4, R3
