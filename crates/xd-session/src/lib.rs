@@ -56,6 +56,7 @@ mod plan;
 mod queue;
 mod refusals;
 mod session;
+mod turn;
 
 pub use boundary::Boundary;
 pub use capability::{Forcing, Thinking};
@@ -70,4 +71,5 @@ pub use queue::{
     ToolChoice, ToolChoiceQueue,
 };
 pub use refusals::{RefusalLimits, Refusals, Repeat};
-pub use session::{Session, TurnPlan, TurnRequest};
+pub use session::Session;
+pub use turn::{TurnPlan, TurnRequest};

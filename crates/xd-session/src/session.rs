@@ -15,69 +15,9 @@ use xd_resolve::{
 
 use crate::{
     Boundary, Budget, CallKind, Directive, Finalizer, Forcing, Gate, Judgement, Opening,
-    PlanNotice, PlanState, Refusals, RejectReason, Reminder, Repeat, SoftRequirement, Thinking,
-    ToolChoice, ToolChoiceQueue, TurnEnd, guards::Guards,
+    PlanNotice, PlanState, Refusals, RejectReason, Repeat, SoftRequirement, Thinking, ToolChoice,
+    ToolChoiceQueue, TurnEnd, TurnPlan, TurnRequest, guards::Guards,
 };
-
-/// What an agent loop tells the session before a turn.
-#[derive(Debug, Clone)]
-pub struct TurnRequest {
-    /// The tools of the coming request.
-    pub tools: Vec<String>,
-    /// The tool choice that the request would carry without the session.
-    pub static_choice: ToolChoice,
-    /// What the provider allows.
-    pub forcing: Forcing,
-    /// Whether the request thinks.
-    pub thinking: Thinking,
-}
-
-impl TurnRequest {
-    /// A turn with `tools`, choice `auto`, a provider that can force by name, no thinking.
-    pub fn with_tools<T: Into<String>>(tools: impl IntoIterator<Item = T>) -> Self {
-        Self {
-            tools: tools.into_iter().map(Into::into).collect(),
-            static_choice: ToolChoice::Auto,
-            forcing: Forcing::Named,
-            thinking: Thinking::Off,
-        }
-    }
-
-    fn has(&self, tool: &str) -> bool {
-        self.tools.iter().any(|t| t == tool)
-    }
-}
-
-/// What the session asks of a turn.
-#[derive(Debug, Clone)]
-pub struct TurnPlan {
-    /// The tool choice to send.
-    pub tool_choice: ToolChoice,
-    /// A message to append at the tail of the history, before the request and before the reminder,
-    /// for good: plan mode has begun or ended, and the model was not told yet.
-    pub plan_notice: Option<PlanNotice>,
-    /// A message to append at the tail of the history, before the request, for good.
-    pub reminder: Option<Reminder>,
-    /// The requirement in force, where one is.
-    pub requirement: Option<SoftRequirement>,
-    /// The gate or a hard directive wanted to force and the provider does not allow it: the turn
-    /// goes with the request's own choice, by reminder where one is due.
-    pub forcing_unavailable: bool,
-    /// The tool that a hard directive named and that is not active (`CONTRACT Q6`).
-    pub unavailable: Option<String>,
-    /// The budget of this action is spent: do not send the turn, end the run.
-    pub parked: Option<StageNumber>,
-    forced: bool,
-}
-
-impl TurnPlan {
-    /// Whether the turn forces: the finalizing tool by name or, where the provider cannot name one,
-    /// some tool.
-    #[must_use]
-    pub fn forces(&self) -> bool {
-        self.forced
-    }
-}
 
 /// One session. Shared behind an [`Arc`] by the agent loop and the tools.
 #[derive(Debug)]
