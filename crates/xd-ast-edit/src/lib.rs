@@ -77,7 +77,7 @@ pub use op::{Op, OpError, OpsError, Program, check_ops};
 pub use pattern::PatternError;
 pub use preview::Bound;
 pub use propose::{Outcome, Proposal, propose};
-pub use request::{Control, Limits, Progress, ProposeError, Request};
+pub use request::{Control, Limits, Progress, ProposeError, Request, reasons_by_language};
 pub use summary::{Cap, Counts, FileCount, Issue, IssueKind, LeftOut, LostComment, Summary};
 pub use template::TemplateError;
 pub use tool::AstEditTool;

@@ -158,9 +158,15 @@ pub enum ProposeError {
 }
 
 fn reasons(failures: &[(Lang, OpError)]) -> String {
+    reasons_by_language(failures.iter().map(|(lang, error)| (*lang, error.to_string())))
+}
+
+/// Reasons in words, the languages that share one named together: `as rust and go, it is empty; as
+/// python, …`.
+#[must_use]
+pub fn reasons_by_language(failures: impl IntoIterator<Item = (Lang, String)>) -> String {
     let mut reasons: Vec<(String, Vec<&str>)> = Vec::new();
-    for (lang, error) in failures {
-        let reason = error.to_string();
+    for (lang, reason) in failures {
         match reasons.iter_mut().find(|(known, _)| *known == reason) {
             Some((_, langs)) => langs.push(lang.name()),
             None => reasons.push((reason, vec![lang.name()])),

@@ -43,23 +43,6 @@ pub enum Resolution {
     Refused(Refusal),
 }
 
-impl Resolution {
-    /// The action whose apply failed, if that is what happened and it is pending still.
-    #[must_use]
-    pub fn failed_apply(&self) -> Option<StageNumber> {
-        match self {
-            Self::Ran {
-                action,
-                verdict: Verdict::Apply,
-                ending: Ending::Kept,
-                late: false,
-                ..
-            } => Some(action.number()),
-            Self::Ran { .. } | Self::Refused(_) => None,
-        }
-    }
-}
-
 /// The future of [`ActionStore::confirm`].
 ///
 /// # Cancel safety

@@ -1,6 +1,8 @@
 //! Refusals of a rewrite in the words of the command line: `-p 'f('` for `ops[0].pat`.
 
-use xd_ast_edit::{Lang, LangError, OpError, OpsError, ProposeError, Refusal, Site};
+use xd_ast_edit::{
+    Lang, LangError, OpError, OpsError, ProposeError, Refusal, Site, reasons_by_language,
+};
 
 use crate::{arguments::EditArguments, failure::Failure};
 
@@ -118,24 +120,15 @@ impl Named<'_> {
 
     /// The reasons of all languages, each reason once.
     fn reasons(&self, failures: &[(Lang, OpError)]) -> String {
-        let mut reasons: Vec<(String, Vec<&str>)> = Vec::new();
-        for (lang, error) in failures {
+        let told = |(lang, error): &(Lang, OpError)| {
             let reason = match error {
                 OpError::Pattern(error) => format!("it {error}"),
                 OpError::Template(error) => format!("its -r {error}"),
                 error => error.to_string(),
             };
-            let reason = self.translate(&reason);
-            match reasons.iter_mut().find(|(known, _)| *known == reason) {
-                Some((_, langs)) => langs.push(lang.name()),
-                None => reasons.push((reason, vec![lang.name()])),
-            }
-        }
-        let reasons: Vec<String> = reasons
-            .into_iter()
-            .map(|(reason, langs)| format!("as {}, {reason}", langs.join(" and ")))
-            .collect();
-        reasons.join("; ")
+            (*lang, self.translate(&reason))
+        };
+        reasons_by_language(failures.iter().map(told))
     }
 
     /// Names the operands that `text` has by their place in a call, and the two parts of an

@@ -25,7 +25,7 @@ fn check_late(verdict: Verdict, run: Run, recorded: &str, first: &str) {
 
     // The answer says what happened and does not offer what is gone.
     assert!(matches!(resolution, Resolution::Ran { late: true, .. }));
-    assert_eq!(resolution.failed_apply(), None, "nothing to lift in the new session");
+    assert_eq!(store.take_failed_applies(), [], "nothing to lift in the new session");
     let result = dispatch_result(resolution, verdict, "Why.", PlanMode::Off);
     assert_eq!(result.content, [first, "Staged action @1 is void: its session has ended."]);
     // And the number answers void from now on.
