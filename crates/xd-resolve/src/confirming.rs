@@ -10,6 +10,7 @@ use std::{
     task::{Context, Poll},
 };
 
+use tracing::Span;
 use xd_protocol::{StageNumber, Verdict};
 
 use crate::{
@@ -67,6 +68,8 @@ struct Running {
     // Dropped first: the action may be pending again only when nothing of its effect is left.
     effect: Effecting,
     taken: Taken,
+    /// Entered whenever the effect is polled.
+    span: Span,
 }
 
 impl Confirming {
@@ -88,6 +91,9 @@ impl Future for Confirming {
         let mut running = match std::mem::replace(&mut self.0, State::Done) {
             State::Waiting { store, number, decision } => {
                 let Decision { verdict, ref reason, decider } = decision;
+                let verb = verdict.as_str();
+                let span = tracing::debug_span!("confirm", number = number.get(), verb);
+                let _entered = span.enter();
                 match store.take(number, verdict, reason, decider) {
                     Ok(action) => Running::start(Taken { store, action, decision, open: true }),
                     Err(refusal) => return Poll::Ready(Resolution::Refused(refusal)),
@@ -97,7 +103,10 @@ impl Future for Confirming {
             State::Done => panic!("a confirm was polled after it had answered"),
         };
         match running.poll(cx) {
-            Poll::Ready(answer) => Poll::Ready(running.taken.settle(answer)),
+            Poll::Ready(answer) => {
+                let _entered = running.span.enter();
+                Poll::Ready(running.taken.settle(answer))
+            }
             Poll::Pending => {
                 self.0 = State::Running(running);
                 Poll::Pending
@@ -147,6 +156,12 @@ enum Effecting {
 
 impl Running {
     fn start(taken: Taken) -> Self {
+        let span = match taken.decision.verdict {
+            Verdict::Apply => tracing::debug_span!("apply"),
+            Verdict::Discard => tracing::debug_span!("discard"),
+        };
+        let entered = span.enter();
+        tracing::debug!("the effect starts");
         let effect = taken.action.effect();
         let reason = Arc::clone(&taken.decision.reason);
         let started = match taken.decision.verdict {
@@ -158,10 +173,12 @@ impl Running {
             }
         };
         let effect = started.unwrap_or_else(|panic| Effecting::Failed(Some(panicked(&*panic))));
-        Self { effect, taken }
+        drop(entered);
+        Self { effect, taken, span }
     }
 
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Answer> {
+        let _entered = self.span.enter();
         let effect = &mut self.effect;
         let polled = catch_unwind(AssertUnwindSafe(|| match effect {
             Effecting::Apply(effect) => effect.as_mut().poll(cx).map(|answer| answer.map(Some)),

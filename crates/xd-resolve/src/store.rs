@@ -174,6 +174,7 @@ impl ActionStore {
         if request.change_set.as_ref().is_some_and(|set| set.is_empty()) {
             return Err(StageError::NothingToStage);
         }
+        let _span = tracing::debug_span!("stage", tool = &*request.source_tool_name).entered();
         let mut stack = self.stack();
         if batch.is_some_and(|batch| batch.epoch() != self.epoch()) {
             return Err(StageError::SessionEnded);

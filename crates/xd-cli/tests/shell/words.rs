@@ -49,8 +49,16 @@ fn nothing_is_logged_that_nobody_asked_for() {
     let folder = Folder::new(&[("a.ts", "old(1);\n")]);
     let quiet = folder.xd(&["edit", "-p", "old($A)", "-r", "new($A)", "."]);
     assert_eq!(quiet.err, "");
-    let loud = folder.command(&["resolve", "Yes."]).env("XD_LOG", "debug").output().unwrap();
-    assert!(String::from_utf8_lossy(&loud.stderr).contains("decided"), "{loud:?}");
+    let asked = |arguments: &[&str]| {
+        let output = folder.command(arguments).env("XD_LOG", "debug").output().unwrap();
+        String::from_utf8(output.stderr).unwrap()
+    };
+    // Each step has a span of its own, the effect's within that of its confirm.
+    let staged = asked(&["edit", "-p", "old($A)", "-r", "new($A)", "."]);
+    assert!(staged.contains("stage{tool=\"ast_edit\"}"), "{staged}");
+    let resolved = asked(&["resolve", "2", "Yes."]);
+    let span = "confirm{number=2 verb=\"apply\"}:apply";
+    assert!(resolved.contains(span) && resolved.contains("decided"), "{resolved}");
 }
 
 #[test]
