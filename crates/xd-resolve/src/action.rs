@@ -64,7 +64,17 @@ pub struct StageRequest {
     pub(crate) change_set: Option<Arc<ChangeSet>>,
     pub(crate) preview: Option<PreviewSource>,
     pub(crate) tier: Tier,
+    pub(crate) lineage: Option<Lineage>,
     pub(crate) effect: Arc<dyn Effect>,
+}
+
+/// Which earlier action of the session a staged one comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Lineage {
+    /// It takes back what that one wrote (`CONTRACT F6`). To take back such a one is to redo.
+    Undoes(StageNumber),
+    /// It is that one made anew against the present files (`CONTRACT F7`).
+    Supersedes(StageNumber),
 }
 
 impl StageRequest {
@@ -97,6 +107,7 @@ impl StageRequest {
             change_set: None,
             preview: None,
             tier: Tier::Write,
+            lineage: None,
             effect,
         }
     }
@@ -147,6 +158,13 @@ impl StageRequest {
         self
     }
 
+    /// Says which earlier action this one comes from.
+    #[must_use]
+    pub fn lineage(mut self, lineage: Lineage) -> Self {
+        self.lineage = Some(lineage);
+        self
+    }
+
     pub(crate) fn into_action(self, number: StageNumber) -> StagedAction {
         StagedAction {
             number,
@@ -156,6 +174,7 @@ impl StageRequest {
             change_set: self.change_set,
             preview: self.preview,
             tier: self.tier,
+            lineage: self.lineage,
             effect: self.effect,
         }
     }
@@ -181,6 +200,7 @@ pub struct StagedAction {
     change_set: Option<Arc<ChangeSet>>,
     preview: Option<PreviewSource>,
     tier: Tier,
+    lineage: Option<Lineage>,
     effect: Arc<dyn Effect>,
 }
 
@@ -225,6 +245,12 @@ impl StagedAction {
     #[must_use]
     pub fn tier(&self) -> Tier {
         self.tier
+    }
+
+    /// The earlier action that it comes from, where it comes from one.
+    #[must_use]
+    pub fn lineage(&self) -> Option<Lineage> {
+        self.lineage
     }
 
     /// The whole preview: what the producer set, else the change set as a unified diff, else the

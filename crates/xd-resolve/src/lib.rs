@@ -60,7 +60,7 @@ mod store;
 mod sync;
 mod tool;
 
-pub use action::{ApplyError, BoxFuture, Effect, StageRequest, StagedAction};
+pub use action::{ApplyError, BoxFuture, Effect, Lineage, StageRequest, StagedAction};
 pub use batch::Batch;
 pub use confirming::{Confirming, Resolution};
 pub use detach::{Detach, ThreadDetach, block_on};

@@ -1,5 +1,8 @@
-//! D11 under load: 64 tasks confirm one action, again and again, 100,000 confirms and more in all;
-//! one of each 64 wins.
+//! D11 under load: 100,000 actions, and on each of them 64 tasks race. One of the 64 wins, its
+//! effect runs once, and the other 63 get the answer that goes with it.
+//!
+//! The tasks live as long as the test and meet at a barrier before each action, so that every
+//! action is contended by all of them; nothing spins.
 
 #![allow(clippy::unwrap_used, reason = "a test's own steps may fail as loudly as the test")]
 
@@ -8,7 +11,10 @@ use std::sync::{
     atomic::{AtomicUsize, Ordering::SeqCst},
 };
 
-use tokio::sync::Barrier;
+use tokio::{
+    sync::{Barrier, Notify},
+    task::JoinSet,
+};
 use xd_protocol::{StageNumber, Verdict};
 use xd_resolve::{
     ActionState, ActionStore, ApplyError, BoxFuture, Decider, Effect, Refusal, Resolution,
@@ -16,73 +22,136 @@ use xd_resolve::{
 };
 
 const TASKS: usize = 64;
-const CONFIRMS: usize = 100_000;
-const ROUNDS: usize = CONFIRMS.div_ceil(TASKS);
+const LOSERS: usize = TASKS - 1;
+const ROUNDS: usize = 100_000;
 
-/// What ran in one round.
-#[derive(Debug, Default)]
-struct Ran {
-    applies: AtomicUsize,
-    rejects: AtomicUsize,
+/// How the effect of a round gets on, so that the losers meet it in all its states.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Pace {
+    /// It ends at its first poll.
+    AtOnce,
+    /// It goes through several awaits, and every fourth task rejects instead.
+    ThroughAwaits,
+    /// It ends only when every loser has its answer.
+    WhenAllAreAnswered,
 }
 
-/// Yields `awaits` times while it runs, so that the others meet it running as well as ended.
-struct Contended {
-    ran: Arc<Ran>,
-    awaits: usize,
+impl Pace {
+    fn of(round: usize) -> Self {
+        match round % 3 {
+            0 => Self::AtOnce,
+            1 => Self::ThroughAwaits,
+            _ => Self::WhenAllAreAnswered,
+        }
+    }
 }
+
+/// What came of one round.
+#[derive(Debug)]
+struct Tally {
+    pace: Pace,
+    /// How often the effect applied, and how often it rejected.
+    ran: [AtomicUsize; 2],
+    /// How many tasks were told that theirs was the confirm that ran.
+    winners: AtomicUsize,
+    /// How many were told that another one was at it.
+    met_running: AtomicUsize,
+    /// How many were told that it was applied already, and how many that it was discarded.
+    told: [AtomicUsize; 2],
+    answered: AtomicUsize,
+    all_are_answered: Notify,
+}
+
+impl Tally {
+    fn new(pace: Pace) -> Self {
+        Self {
+            pace,
+            ran: Default::default(),
+            winners: AtomicUsize::new(0),
+            met_running: AtomicUsize::new(0),
+            told: Default::default(),
+            answered: AtomicUsize::new(0),
+            all_are_answered: Notify::new(),
+        }
+    }
+
+    fn loser_is_answered(&self) {
+        if self.answered.fetch_add(1, SeqCst) + 1 == LOSERS {
+            self.all_are_answered.notify_one();
+        }
+    }
+}
+
+struct Contended(Arc<Tally>);
 
 impl Effect for Contended {
-    fn apply(&self, _: Arc<str>) -> BoxFuture<'static, Result<ToolResult, ApplyError>> {
-        let (ran, awaits) = (Arc::clone(&self.ran), self.awaits);
+    /// Answers with the reason that it was given: the winner's own.
+    fn apply(&self, reason: Arc<str>) -> BoxFuture<'static, Result<ToolResult, ApplyError>> {
+        let tally = Arc::clone(&self.0);
         Box::pin(async move {
-            for _ in 0..awaits {
-                tokio::task::yield_now().await;
+            match tally.pace {
+                Pace::AtOnce => {}
+                Pace::ThroughAwaits => {
+                    for _ in 0..3 {
+                        tokio::task::yield_now().await;
+                    }
+                }
+                Pace::WhenAllAreAnswered => tally.all_are_answered.notified().await,
             }
-            ran.applies.fetch_add(1, SeqCst);
-            Ok(ToolResult::text("done"))
+            tally.ran[0].fetch_add(1, SeqCst);
+            Ok(ToolResult::text(&*reason))
         })
     }
 
-    fn reject(&self, _: Arc<str>) -> BoxFuture<'static, Result<Option<ToolResult>, ApplyError>> {
-        let ran = Arc::clone(&self.ran);
+    fn reject(
+        &self,
+        reason: Arc<str>,
+    ) -> BoxFuture<'static, Result<Option<ToolResult>, ApplyError>> {
+        let tally = Arc::clone(&self.0);
         Box::pin(async move {
-            ran.rejects.fetch_add(1, SeqCst);
-            Ok(None)
+            tally.ran[1].fetch_add(1, SeqCst);
+            Ok(Some(ToolResult::text(&*reason)))
         })
     }
 }
 
 struct Round {
     number: StageNumber,
-    ran: Arc<Ran>,
-    winners: AtomicUsize,
-    met_running: AtomicUsize,
+    tally: Arc<Tally>,
 }
 
-/// One task's confirm in every round; all tasks begin a round together. Every fourth task rejects
-/// where the round is `mixed`.
+/// One task's confirm in every round.
 async fn confirm_all(
     task: usize,
     store: Arc<ActionStore>,
     rounds: Arc<Vec<Round>>,
     barrier: Arc<Barrier>,
 ) {
-    for (at, round) in rounds.iter().enumerate() {
-        let mixed = at % 2 == 1;
-        let verdict = if mixed && task % 4 == 3 { Verdict::Discard } else { Verdict::Apply };
+    let mine: Arc<str> = format!("Task {task} agrees.").into();
+    for Round { number, tally } in rounds.iter() {
+        let rejects = tally.pace == Pace::ThroughAwaits && task % 4 == 3;
+        let verdict = if rejects { Verdict::Discard } else { Verdict::Apply };
         barrier.wait().await;
-        match store.confirm(round.number, verdict, "All agree.", Decider::Model).await {
-            Resolution::Ran { .. } => {
-                round.winners.fetch_add(1, SeqCst);
+        match store.confirm(*number, verdict, Arc::clone(&mine), Decider::Model).await {
+            Resolution::Ran { action, verdict: ran, result, late, .. } => {
+                assert_eq!((action.number(), ran, late), (*number, verdict, false));
+                assert_eq!(result.unwrap().content, [&*mine], "the winner reads its own outcome");
+                tally.winners.fetch_add(1, SeqCst);
             }
-            Resolution::Refused(Refusal::AlreadyBeingResolved(number)) => {
-                assert_eq!(number, round.number);
-                round.met_running.fetch_add(1, SeqCst);
+            Resolution::Refused(Refusal::AlreadyBeingResolved(of)) => {
+                assert_eq!(of, *number);
+                tally.met_running.fetch_add(1, SeqCst);
+                tally.loser_is_answered();
             }
-            Resolution::Refused(Refusal::AlreadyDecided(number, state)) => {
-                assert_eq!(number, round.number);
-                assert!(matches!(state, ActionState::Applied | ActionState::Discarded));
+            Resolution::Refused(Refusal::AlreadyDecided(of, became)) => {
+                assert_eq!(of, *number);
+                let told = match became {
+                    ActionState::Applied => 0,
+                    ActionState::Discarded => 1,
+                    other => panic!("@{of} became {other:?}"),
+                };
+                tally.told[told].fetch_add(1, SeqCst);
+                tally.loser_is_answered();
             }
             Resolution::Refused(other) => panic!("unexpected: {other:?}"),
         }
@@ -90,47 +159,55 @@ async fn confirm_all(
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn d11_64_tasks_confirm_one_action_100_000_times() {
+async fn d11_64_tasks_race_on_each_of_100_000_actions_and_one_wins() {
     // Invariant R3
     let store = Arc::new(ActionStore::new());
     let round = |at: usize| {
-        let ran = Arc::new(Ran::default());
-        let effect = Contended { ran: Arc::clone(&ran), awaits: at % 4 };
-        let request = StageRequest::with_effect("contended", Arc::new(effect));
-        let number = store.stage(request).unwrap().number();
-        Round { number, ran, winners: AtomicUsize::new(0), met_running: AtomicUsize::new(0) }
+        let tally = Arc::new(Tally::new(Pace::of(at)));
+        let effect = Arc::new(Contended(Arc::clone(&tally)));
+        let number = store.stage(StageRequest::with_effect("contended", effect)).unwrap().number();
+        Round { number, tally }
     };
     let rounds = Arc::new((0..ROUNDS).map(round).collect::<Vec<_>>());
     let barrier = Arc::new(Barrier::new(TASKS));
-    let tasks: Vec<_> = (0..TASKS)
-        .map(|task| {
-            let (store, rounds) = (Arc::clone(&store), Arc::clone(&rounds));
-            tokio::spawn(confirm_all(task, store, rounds, Arc::clone(&barrier)))
-        })
-        .collect();
-    for task in tasks {
-        task.await.unwrap();
+    let mut tasks = JoinSet::new();
+    for task in 0..TASKS {
+        let (store, rounds) = (Arc::clone(&store), Arc::clone(&rounds));
+        tasks.spawn(confirm_all(task, store, rounds, Arc::clone(&barrier)));
+    }
+    // The first one that fails ends the test: the others would wait for it at the barrier.
+    while let Some(task) = tasks.join_next().await {
+        task.unwrap();
     }
 
-    let mut applied = 0;
-    for round in rounds.iter() {
-        assert_eq!(round.winners.load(SeqCst), 1, "one winner for @{}", round.number);
-        let (applies, rejects) = (round.ran.applies.load(SeqCst), round.ran.rejects.load(SeqCst));
-        let became = match (applies, rejects) {
-            (1, 0) => ActionState::Applied,
-            (0, 1) => ActionState::Discarded,
-            both => panic!("@{} ran {both:?} times", round.number),
+    let (mut applied, mut running, mut decided) = (0, 0, 0);
+    for Round { number, tally } in rounds.iter() {
+        let [applies, rejects] = [0, 1].map(|at| tally.ran[at].load(SeqCst));
+        let [told_applied, told_discarded] = [0, 1].map(|at| tally.told[at].load(SeqCst));
+        let met_running = tally.met_running.load(SeqCst);
+        assert_eq!(tally.winners.load(SeqCst), 1, "one winner for @{number}");
+        let (became, told_otherwise) = match (applies, rejects) {
+            (1, 0) => (ActionState::Applied, told_discarded),
+            (0, 1) => (ActionState::Discarded, told_applied),
+            both => panic!("@{number} ran {both:?} times"),
         };
-        assert_eq!(store.get(round.number).unwrap().1, became);
+        assert_eq!(told_otherwise, 0, "nobody is told that @{number} became something else");
+        let told = told_applied + told_discarded;
+        assert_eq!(met_running + told, LOSERS, "each loser of @{number} has its answer");
+        match tally.pace {
+            Pace::WhenAllAreAnswered => assert_eq!(met_running, LOSERS, "@{number}"),
+            Pace::AtOnce | Pace::ThroughAwaits => {}
+        }
+        assert_eq!(store.get(*number).unwrap().1, became);
         applied += applies;
+        running += met_running;
+        decided += told;
     }
     assert!(!store.has_pending());
-    let met_running: usize = rounds.iter().map(|round| round.met_running.load(SeqCst)).sum();
     println!(
-        "{} confirms of {ROUNDS} actions by {TASKS} tasks: {applied} applied, {} discarded, \
-         {met_running} met a running one",
-        ROUNDS * TASKS,
+        "{ROUNDS} actions, {TASKS} tasks on each: {applied} applied, {} discarded; of the losers \
+         {running} met it running and {decided} met it decided",
         ROUNDS - applied,
     );
-    assert!(met_running > 0, "some confirms met a running one");
+    assert!(decided > 0 && running > ROUNDS / 3 * LOSERS, "the losers met it in all its states");
 }
