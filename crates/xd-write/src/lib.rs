@@ -73,12 +73,14 @@ mod plan_mode;
 mod propose;
 mod read;
 mod registry;
+mod restage;
 mod rules;
 mod schema;
 mod stage;
 mod state;
 mod tier;
 mod tool;
+mod undo;
 mod workspace;
 mod write;
 
@@ -92,12 +94,14 @@ pub use hidden_resolve::HiddenResolveTool;
 pub use host::{Host, HostBuilder, WriteScope};
 pub use naming::device_name;
 pub use registry::{DeviceEntry, DeviceSource, MountError, RefreshError, Registry};
+pub use restage::{RestageFailure, Restaged, restage};
 pub use rules::{Rule, Rules};
 pub use schema::{ArgumentCheck, ArgumentSchema, Mismatch, SchemaFault, SchemaFaultKind};
 pub use stage::{CommitEffect, Proposed, stage_change_set};
 pub use state::{
-    ActionFile, FileDrafts, LogEvent, LogLine, Restored, Settled, StateError, StateFolder,
-    StateLock,
+    ActionFile, Direction, FileDrafts, History, LogEvent, LogLine, NoTarget, Restored, Settled,
+    StateError, StateFolder, StateLock, UndoTarget,
 };
 pub use tool::{Concurrency, FnTool, Tool, ToolDefinition, ToolFailure};
+pub use undo::{UndoError, Undone};
 pub use workspace::{Workspace, WorkspaceError};

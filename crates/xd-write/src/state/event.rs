@@ -36,6 +36,12 @@ pub enum LogEvent {
         /// where it has no change set.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         digest: Option<Hash>,
+        /// The action whose files it puts back as they were (`CONTRACT F6`).
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        undoes: Option<u64>,
+        /// The action that it is made anew from (`CONTRACT F7`).
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        supersedes: Option<u64>,
     },
     /// Somebody decided; the effect starts now.
     Taken {

@@ -15,7 +15,7 @@ use serde_json::Value;
 use time::{OffsetDateTime, format_description::well_known::Rfc3339};
 use xd_changeset::{ChangeSet, Hash};
 use xd_protocol::Verdict;
-use xd_resolve::{Decider, DecisionRecord, RecordError, Recorder, StagedAction, Tier};
+use xd_resolve::{Decider, DecisionRecord, Lineage, RecordError, Recorder, StagedAction, Tier};
 
 use super::{LogEvent, LogLine, StateError, StateLock, error::unreadable, event::files_of};
 use crate::{Workspace, inert::inert_json};
@@ -329,6 +329,11 @@ impl Recorder for StateFolder {
             };
             digest = Some(self.keep(number, &kept).map_err(record_error)?);
         }
+        let (undoes, supersedes) = match action.lineage() {
+            Some(Lineage::Undoes(of)) => (Some(of.get()), None),
+            Some(Lineage::Supersedes(of)) => (None, Some(of.get())),
+            None => (None, None),
+        };
         self.append(LogEvent::Staged {
             number,
             source_tool_name: action.source_tool_name().to_owned(),
@@ -336,6 +341,8 @@ impl Recorder for StateFolder {
             tier: action.tier(),
             durable: action.change_set().is_some(),
             digest,
+            undoes,
+            supersedes,
         })
         .map_err(record_error)
     }

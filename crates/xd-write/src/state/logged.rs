@@ -3,7 +3,8 @@
 use std::{collections::BTreeMap, io};
 
 use xd_changeset::Hash;
-use xd_resolve::{ActionState, Decider};
+use xd_protocol::StageNumber;
+use xd_resolve::{ActionState, Decider, Lineage};
 
 use super::{LogEvent, StateError, StateFolder, folder::number_of, restore::after};
 
@@ -19,6 +20,7 @@ pub(super) struct Logged {
     pub(super) source_tool_name: String,
     pub(super) durable: bool,
     pub(super) digest: Option<Hash>,
+    pub(super) lineage: Option<Lineage>,
     pub(super) reason: String,
     /// Who took it last; none where nobody did.
     pub(super) who: Option<Decider>,
@@ -39,6 +41,7 @@ impl Default for Logged {
             source_tool_name: String::new(),
             durable: false,
             digest: None,
+            lineage: None,
             reason: String::new(),
             who: None,
             state: None,
@@ -88,7 +91,16 @@ impl StateFolder {
                     let message = format!("action {number} is staged a second time");
                     return Err(self.damaged_line(at, message));
                 }
-                LogEvent::Staged { source_tool_name, label, durable, digest, .. } => {
+                LogEvent::Staged {
+                    source_tool_name,
+                    label,
+                    durable,
+                    digest,
+                    undoes,
+                    supersedes,
+                    ..
+                } => {
+                    entry.lineage = lineage(undoes, supersedes);
                     entry.label = label;
                     entry.source_tool_name = source_tool_name;
                     entry.durable = durable;
@@ -132,4 +144,10 @@ impl StateFolder {
         }
         Ok(numbers)
     }
+}
+
+/// What a line of the log says that an action comes from.
+fn lineage(undoes: Option<u64>, supersedes: Option<u64>) -> Option<Lineage> {
+    let undoes = undoes.and_then(StageNumber::new).map(Lineage::Undoes);
+    undoes.or_else(|| supersedes.and_then(StageNumber::new).map(Lineage::Supersedes))
 }

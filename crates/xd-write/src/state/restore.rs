@@ -155,13 +155,18 @@ impl StateFolder {
         kept: Kept,
         state: ActionState,
     ) -> StageRequest {
-        let Logged { label, source_tool_name, durable, digest, .. } = logged;
+        let Logged { label, source_tool_name, durable, digest, lineage, .. } = logged;
+        let of = |request: StageRequest| match lineage {
+            Some(lineage) => request.lineage(lineage),
+            None => request,
+        };
         if let (true, Some(Ok(kept))) = (state.is_open(), kept) {
-            return open(workspace, kept);
+            return of(open(workspace, kept));
         }
         let request =
             StageRequest::new(label, |_| async { Err(ApplyError::tool("It is decided.")) })
                 .source_tool(source_tool_name);
+        let request = of(request);
         if !durable {
             return request.preview("Its preview was not kept: it had no change set.");
         }

@@ -1,0 +1,144 @@
+//! A stale action made anew against the present files, under a number of its own (`CONTRACT F7`).
+
+use std::sync::Arc;
+
+use serde_json::Value;
+use xd_changeset::RestageError;
+use xd_protocol::{StageNumber, Verdict};
+use xd_resolve::{
+    ActionState, ActionStore, Decider, Ending, Lineage, Resolution, StageError, Staged,
+    StagedAction,
+};
+
+use crate::{Proposed, Workspace};
+
+/// An action that was made anew.
+#[derive(Debug)]
+pub struct Restaged {
+    /// The new one.
+    pub staged: Staged,
+    /// The old one, which is discarded now.
+    pub superseded: StageNumber,
+}
+
+/// Why nothing was made anew; what was pending still is.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RestageFailure {
+    /// Nothing is pending.
+    #[error("nothing is pending, so there is nothing to stage again")]
+    NothingPending,
+    /// No action has this number.
+    #[error("no staged action has number {0}")]
+    Unknown(StageNumber),
+    /// It is decided, or somebody is deciding it.
+    #[error("staged action @{number} is {}; nothing was staged", .state.as_str())]
+    NotPending {
+        /// Which.
+        number: StageNumber,
+        /// What it is.
+        state: ActionState,
+    },
+    /// It has no change set, so that only its producer could make it anew.
+    #[error("staged action @{0} has no change set; only the tool that staged it can stage it anew")]
+    NoChangeSet(StageNumber),
+    /// Its files are as they were previewed.
+    #[error("staged action @{0} is not stale: it can be applied as it is")]
+    NotStale(StageNumber),
+    /// The files already are what it would make of them.
+    #[error("staged action @{0} would change nothing any more: the files already are so")]
+    NothingLeft(StageNumber),
+    /// What changed touches what it would change.
+    #[error("staged action @{number} {source}")]
+    Touches {
+        /// Which.
+        number: StageNumber,
+        /// Which files, and why.
+        source: RestageError,
+    },
+    /// The new one could not be staged.
+    #[error(transparent)]
+    Stage(#[from] StageError),
+}
+
+/// Makes the pending action `number`, or without one the head, anew against the present files,
+/// where its edits do not touch what changed: a new action with a number and a preview of its own.
+/// The old one is discarded, and the log says by which it is superseded.
+///
+/// # Errors
+/// [`RestageFailure`].
+///
+/// # Cancel safety
+/// Dropped half-way it may leave both pending; the old one is stale and cannot be applied.
+pub async fn restage(
+    store: &Arc<ActionStore>,
+    workspace: &Workspace,
+    number: Option<StageNumber>,
+    decider: Decider,
+) -> Result<Restaged, RestageFailure> {
+    let old = pending(store, number)?;
+    let number = old.number();
+    let proposed = anew(workspace, &old)?;
+    let request =
+        proposed.into_request(workspace).tier(old.tier()).lineage(Lineage::Supersedes(number));
+    let staged = store.stage(request)?;
+    let why = format!("Superseded by @{}, made anew against the present files.", staged.number());
+    match store.confirm(number, Verdict::Discard, why, decider).await {
+        Resolution::Ran { ending: Ending::Discarded, .. } => {
+            Ok(Restaged { staged, superseded: number })
+        }
+        // Somebody decided the old one just now: then that decision stands, and no second offer.
+        Resolution::Ran { .. } | Resolution::Refused(_) => {
+            let why = format!("Staged action @{number} was decided meanwhile.");
+            drop(store.confirm(staged.number(), Verdict::Discard, why, Decider::Host).await);
+            let state = store.get(number).map_or(ActionState::Void, |(_, state)| state);
+            Err(RestageFailure::NotPending { number, state })
+        }
+    }
+}
+
+fn pending(
+    store: &Arc<ActionStore>,
+    number: Option<StageNumber>,
+) -> Result<Arc<StagedAction>, RestageFailure> {
+    let Some(number) = number else {
+        return store.head().ok_or(RestageFailure::NothingPending);
+    };
+    match store.get(number).ok_or(RestageFailure::Unknown(number))? {
+        (action, ActionState::Pending) => Ok(action),
+        (_, state) => Err(RestageFailure::NotPending { number, state }),
+    }
+}
+
+/// The same change against the present files.
+fn anew(workspace: &Workspace, old: &StagedAction) -> Result<Proposed, RestageFailure> {
+    let number = old.number();
+    let former = old.change_set().ok_or(RestageFailure::NoChangeSet(number))?;
+    if former.check(workspace.root()).is_ok() {
+        return Err(RestageFailure::NotStale(number));
+    }
+    let change_set = former
+        .restage(workspace.root())
+        .map_err(|source| RestageFailure::Touches { number, source })?;
+    if change_set.is_empty() {
+        return Err(RestageFailure::NothingLeft(number));
+    }
+    let detail = |key: &str| old.details().and_then(|details| details.get(key));
+    let notes = detail("notes").and_then(Value::as_array).into_iter().flatten();
+    Ok(Proposed {
+        label: label(old.label(), former.len(), change_set.len()),
+        source_tool_name: old.source_tool_name().to_owned(),
+        success: detail("success").and_then(Value::as_str).unwrap_or("Applied.").to_owned(),
+        notes: notes.filter_map(Value::as_str).map(ToOwned::to_owned).collect(),
+        preview: change_set.unified(3),
+        change_set,
+    })
+}
+
+/// What it is called now. Files that already are as they would be made are in it no more.
+fn label(former: &str, were: usize, are: usize) -> String {
+    match were == are {
+        true => former.to_owned(),
+        false => format!("{former}, of which {are} of {were} files are left"),
+    }
+}
