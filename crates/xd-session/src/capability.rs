@@ -1,4 +1,6 @@
-//! What a provider allows in the way of forcing (`CONTRACT G9`).
+//! What providers allow in the way of forcing, declared and learned (`CONTRACT G9`).
+
+use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
@@ -75,5 +77,82 @@ impl Forcing {
             (Self::NamedUnlessThinking, Thinking::On)
             | (Self::AutoOnly | Self::Unknown, Thinking::On | Thinking::Off) => None,
         }
+    }
+}
+
+/// The capability table: for each model's id, what a table given beforehand says of its provider,
+/// what whoever asks declares, and what the provider has refused all the same. A declaration goes
+/// before the table, unless it is [`Forcing::Unknown`]. A model that nobody knows counts as not
+/// forceable.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
+pub struct Capabilities {
+    models: BTreeMap<String, Capability>,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+struct Capability {
+    known: Forcing,
+    declared: Forcing,
+    refused: Refused,
+}
+
+/// What a provider has refused. It never grows less, so that a model costs at most two refusals.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+enum Refused {
+    #[default]
+    Nothing,
+    /// A forced choice in a request that thinks.
+    WhileThinking,
+    Always,
+}
+
+impl Capabilities {
+    /// A table that knows no model.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The provider of `model` is said to allow `forcing`. What it has refused stays refused.
+    pub fn declare(&mut self, model: &str, forcing: Forcing) {
+        self.entry(model).declared = forcing;
+    }
+
+    /// The provider of `model` refused a forced choice in a request of this kind.
+    pub fn refused(&mut self, model: &str, thinking: Thinking) {
+        let entry = self.entry(model);
+        entry.refused = match (entry.refused, thinking) {
+            (Refused::Nothing, Thinking::On) => Refused::WhileThinking,
+            (Refused::WhileThinking | Refused::Always, Thinking::On)
+            | (Refused::Nothing | Refused::WhileThinking | Refused::Always, Thinking::Off) => {
+                Refused::Always
+            }
+        };
+    }
+
+    /// How far the provider of `model` lets a request force: what is said of it, less what it has
+    /// refused.
+    #[must_use]
+    pub fn of(&self, model: &str) -> Forcing {
+        let Capability { known, declared, refused } =
+            self.models.get(model).copied().unwrap_or_default();
+        let said = if declared == Forcing::Unknown { known } else { declared };
+        match refused {
+            Refused::Nothing => said,
+            Refused::WhileThinking => said.after_refusal(Thinking::On),
+            Refused::Always => said.after_refusal(Thinking::Off),
+        }
+    }
+
+    fn entry(&mut self, model: &str) -> &mut Capability {
+        self.models.entry(model.to_owned()).or_default()
+    }
+}
+
+impl<M: Into<String>> FromIterator<(M, Forcing)> for Capabilities {
+    fn from_iter<I: IntoIterator<Item = (M, Forcing)>>(table: I) -> Self {
+        let capability = |known| Capability { known, ..Capability::default() };
+        let models = table.into_iter().map(|(model, known)| (model.into(), capability(known)));
+        Self { models: models.collect() }
     }
 }

@@ -1,85 +1,18 @@
 //! The soft-requirement gate as a pure state machine: facts in, decisions out.
 //!
 //! The gate never says what is pending; it is told the head before every turn and keeps, for each
-//! head, what was spent on it. One turn goes `open` → `judge` → (`apply_failed`).
+//! head, what was spent on it, and for each model, what its provider can be asked for. One turn
+//! goes `open` → `judge` → (`apply_failed`, `forcing_refused`).
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use xd_protocol::StageNumber;
 
-/// What may be spent on one head within one prompt (`CONTRACT G6, G7`).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Budget {
-    /// Turns of every kind.
-    pub turns: u8,
-    /// Turns that force the finalizing tool.
-    pub forced: u8,
-    /// Turns of read-only calls that neither satisfy nor escalate.
-    pub reads: u8,
-}
+use crate::{Capabilities, Forcing, Refusals, Repeat, Thinking, ToolChoice};
 
-impl Default for Budget {
-    fn default() -> Self {
-        Self { turns: 8, forced: 3, reads: 5 }
-    }
-}
+mod facts;
 
-/// What the gate asks of the coming turn.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Opening {
-    /// Nothing.
-    Off,
-    /// The head is to be resolved.
-    Armed {
-        /// The head.
-        head: StageNumber,
-        /// Append the reminder: this head has had none yet.
-        remind: bool,
-        /// Force the finalizing tool for this turn alone.
-        force: bool,
-    },
-    /// The budget is spent: the action is parked and the run ends (`CONTRACT G7`).
-    Parked(StageNumber),
-}
-
-/// How a provider turn ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum TurnEnd {
-    /// The model was done.
-    Complete,
-    /// It was cut at the token limit; what it said may be half a call.
-    Truncated,
-    /// Somebody aborted it.
-    Aborted,
-    /// The provider failed.
-    Failed,
-}
-
-/// What a call is to the gate.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum CallKind {
-    /// It decides on a staged action.
-    Confirm,
-    /// It only looks (`CONTRACT G6`).
-    Look,
-    /// Anything else.
-    Detour,
-}
-
-/// What to do with the calls of a turn.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Judgement {
-    /// The gate was off: run them.
-    Free,
-    /// They comply, or only look: run them.
-    Run,
-    /// They do not comply: run none, answer each with the paired text.
-    Skip,
-    /// There was no call. Go on to the next turn; what is pending is still to be resolved.
-    NoCall,
-    /// The turn is void: run none, answer each, nothing is spent (`CONTRACT G12`).
-    Void,
-}
+pub use facts::{Asking, Budget, CallKind, Decision, Judgement, Opening, TurnEnd};
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 struct Ledger {
@@ -111,23 +44,32 @@ enum Rest {
     Parked,
 }
 
-/// The gate of one session (**Invariant S1**, **Invariant S2**).
+/// The gate of one session (**Invariant S1**, **Invariant S2**, **Invariant S5**).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Gate {
     budget: Budget,
+    capabilities: Capabilities,
     ledgers: BTreeMap<StageNumber, Ledger>,
     reminded: BTreeSet<StageNumber>,
-    turn: Option<Turn>,
+    refusals: Refusals,
+    turn: Turn,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-struct Turn {
-    head: StageNumber,
-    forced: bool,
+/// The turn that was asked for and has not been judged.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+enum Turn {
+    #[default]
+    None,
+    /// Nothing was asked of it.
+    Free,
+    /// It was asked to resolve `head`.
+    Asked { head: StageNumber, forced: bool },
+    /// A boundary came since: whatever it answers was meant for the session before.
+    Late,
 }
 
 impl Gate {
-    /// A gate with the usual budget.
+    /// A gate with the usual budget, which knows no model.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -139,16 +81,40 @@ impl Gate {
         Self { budget, ..Self::default() }
     }
 
+    /// The same gate with another budget.
+    pub(crate) fn budgeted(self, budget: Budget) -> Self {
+        Self { budget, ..self }
+    }
+
+    /// The same gate, told what models can be asked for.
+    #[must_use]
+    pub fn with_capabilities(self, capabilities: Capabilities) -> Self {
+        Self { capabilities, ..self }
+    }
+
     /// A prompt began: every head has its whole budget again, and what was lifted or parked is
     /// asked for anew. A head that was reminded of is not reminded of again.
     pub fn prompt_began(&mut self) {
         self.ledgers.clear();
-        self.turn = None;
+        self.refusals.prompt_began();
+        self.turn = match self.turn {
+            Turn::None => Turn::None,
+            Turn::Free | Turn::Asked { .. } => Turn::Free,
+            Turn::Late => Turn::Late,
+        };
     }
 
-    /// A session boundary: nothing of the old session is remembered.
+    /// A session boundary: nothing of the old session is remembered, and what is still answered to
+    /// it decides nothing in the new one (`CONTRACT D13`). What providers refuse is no matter of a
+    /// session and stays known (`CONTRACT G9`).
     pub fn boundary(&mut self) {
-        *self = Self::with_budget(self.budget);
+        self.ledgers.clear();
+        self.reminded.clear();
+        self.refusals.prompt_began();
+        self.turn = match self.turn {
+            Turn::None => Turn::None,
+            Turn::Free | Turn::Asked { .. } | Turn::Late => Turn::Late,
+        };
     }
 
     /// These heads were reminded of in a history that is resumed.
@@ -159,6 +125,26 @@ impl Gate {
     /// The history was compacted: reminders may be gone from it and are due again.
     pub fn history_compacted(&mut self) {
         self.reminded.clear();
+    }
+
+    /// The provider of `model` is said to allow `forcing`. What it has refused stays refused.
+    pub fn declare(&mut self, model: &str, forcing: Forcing) {
+        self.capabilities.declare(model, forcing);
+    }
+
+    /// The provider of `model` refused a forced choice in a request of this kind: from the next
+    /// turn on it is not asked so again. The refused turn was none, and nothing is spent on it
+    /// (`CONTRACT G9, G12`).
+    pub fn forcing_refused(&mut self, model: &str, thinking: Thinking) {
+        self.capabilities.refused(model, thinking);
+        self.turn = Turn::None;
+    }
+
+    /// How far the provider of `model` lets a request force: what is said of it, less what it has
+    /// refused.
+    #[must_use]
+    pub fn forcing_of(&self, model: &str) -> Forcing {
+        self.capabilities.of(model)
     }
 
     /// Whether `head` is asked for: it is neither lifted nor parked. A peek; nothing advances
@@ -174,44 +160,82 @@ impl Gate {
         self.ledgers.get(&head).is_some_and(|ledger| ledger.rest == Some(Rest::Parked))
     }
 
-    /// A turn is about to be asked for while `head` is the head. The caller passes none where the
-    /// requirement is off for this turn (`CONTRACT G10`).
-    pub fn open(&mut self, head: Option<StageNumber>) -> Opening {
-        self.turn = None;
+    /// A turn is about to be asked for. The requirement is off where the turn serves a hard
+    /// choice, cannot finalize, or carries a `none` of its own (`CONTRACT G10`).
+    pub fn open(&mut self, asking: &Asking<'_>) -> Decision {
+        let own = || Decision {
+            opening: Opening::Off,
+            tool_choice: asking.own.clone(),
+            forcing_unavailable: false,
+        };
+        self.turn = Turn::Free;
+        let forcing = self.forcing_of(asking.model);
+        let choose = |wanted| match forcing.allowed(wanted, asking.thinking) {
+            Some(tool_choice) => Decision { tool_choice, ..own() },
+            None => Decision { forcing_unavailable: true, ..own() },
+        };
+        if let Some(hard) = &asking.hard {
+            return choose(hard.clone());
+        }
+        let Some(tool) = asking.finalizer.filter(|_| asking.own != ToolChoice::None) else {
+            return own();
+        };
+        match self.ask_for(asking.head) {
+            opening @ (Opening::Off | Opening::Parked(_) | Opening::Armed { force: false, .. }) => {
+                Decision { opening, ..own() }
+            }
+            opening @ Opening::Armed { force: true, .. } => {
+                Decision { opening, ..choose(ToolChoice::Named(tool.to_owned())) }
+            }
+        }
+    }
+
+    /// What is asked for while `head` is the head.
+    fn ask_for(&mut self, head: Option<StageNumber>) -> Opening {
         let Some(head) = head.filter(|&head| self.asks_for(head)) else { return Opening::Off };
         let budget = self.budget;
         let ledger = self.ledgers.entry(head).or_default();
-        let force = match ledger.next {
-            Next::Ask | Next::LastAsk => false,
-            Next::Force => true,
-            Next::Give => return Self::park(ledger, head),
-        };
+        let force = ledger.next == Next::Force;
         let spent = ledger.turns >= budget.turns || (force && ledger.forced >= budget.forced);
-        if spent {
-            return Self::park(ledger, head);
+        if spent || ledger.next == Next::Give {
+            ledger.rest = Some(Rest::Parked);
+            return Opening::Parked(head);
         }
-        self.turn = Some(Turn { head, forced: force });
+        self.turn = Turn::Asked { head, forced: force };
         Opening::Armed { head, remind: self.reminded.insert(head), force }
     }
 
     /// The head that the turn under way was asked to resolve.
     #[must_use]
     pub fn asked(&self) -> Option<StageNumber> {
-        self.turn.map(|turn| turn.head)
+        match self.turn {
+            Turn::Asked { head, forced: _ } => Some(head),
+            Turn::None | Turn::Free | Turn::Late => None,
+        }
+    }
+
+    /// What the turn under way was asked to resolve is pending no more: whatever it answers, it
+    /// owes nothing.
+    pub fn requirement_met(&mut self) {
+        if self.asked().is_some() {
+            self.turn = Turn::Free;
+        }
     }
 
     /// The turn ended with these calls.
     pub fn judge(&mut self, end: TurnEnd, calls: &[CallKind]) -> Judgement {
-        let Some(Turn { head, forced }) = self.turn.take() else {
-            return match end {
-                TurnEnd::Complete | TurnEnd::Truncated => Judgement::Free,
-                TurnEnd::Aborted | TurnEnd::Failed => Judgement::Void,
-            };
-        };
+        let turn = std::mem::take(&mut self.turn);
         match end {
             TurnEnd::Aborted | TurnEnd::Failed => return Judgement::Void,
             TurnEnd::Complete | TurnEnd::Truncated => {}
         }
+        let (head, forced) = match turn {
+            Turn::Late if calls.contains(&CallKind::Confirm) => return Judgement::Void,
+            Turn::None | Turn::Free | Turn::Late => return Judgement::Free,
+            // Lifted while the provider answered.
+            Turn::Asked { head, .. } if !self.asks_for(head) => return Judgement::Free,
+            Turn::Asked { head, forced } => (head, forced),
+        };
         let most_reads = self.budget.reads;
         let ledger = self.ledgers.entry(head).or_default();
         let was_last = ledger.next == Next::LastAsk;
@@ -240,8 +264,20 @@ impl Gate {
         self.ledgers.entry(head).or_default().rest = Some(Rest::Lifted);
     }
 
-    fn park(ledger: &mut Ledger, head: StageNumber) -> Opening {
-        ledger.rest = Some(Rest::Parked);
-        Opening::Parked(head)
+    /// A batch of calls began: what a policy refuses in it counts once a call (case 93).
+    pub fn batch_began(&mut self) {
+        self.refusals.batch_began();
+    }
+
+    /// A policy refused the call that `key` stands for.
+    pub fn call_refused(&mut self, key: u64) -> Repeat {
+        self.refusals.refused(key)
+    }
+
+    /// Whether policies have refused as much as one prompt allows: then how many batches brought
+    /// refusals, and the run is to end.
+    #[must_use]
+    pub fn refusals_spent(&self) -> Option<u32> {
+        self.refusals.spent()
     }
 }

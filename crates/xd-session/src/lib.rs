@@ -3,7 +3,7 @@
 //! *Layer:* above `xd-resolve`. *Uses:* `xd-protocol`, `xd-resolve`, and `xd-prompts` for the text
 //! of the reminder. *Never touches:* files, the environment, a clock, a runtime. [`Gate`] and
 //! [`ToolChoiceQueue`] are state machines without I/O; [`Session`] holds them behind one lock
-//! beside the shared store of staged actions.
+//! beside the shared store of staged actions, tells the gate what happens and does what it decides.
 //!
 //! # The rules
 //! - **Invariant S1:** the gate asks for exactly what the stack says is pending, unless that
@@ -14,7 +14,7 @@
 //!   the next one, and that one alone, force (`CONTRACT S2, G5`).
 //! - **Invariant S4:** a reminder is appended at most once for a head (`CONTRACT G3`).
 //! - **Invariant S5:** a request is never asked to force a tool that is not among its tools, nor
-//!   in a way that its provider refuses (`CONTRACT G9, G11`).
+//!   in a way that its provider is said to refuse or has refused (`CONTRACT G9, G11`).
 //! - **Invariant S6:** plan mode is entered only where a reviewer is installed, every state of it
 //!   reaches "off", and whichever way it ends, what entering changed is restored once
 //!   (`CONTRACT P3`).
@@ -43,9 +43,10 @@
 //! ```
 //!
 //! # Where to read on
-//! [`Session::next_turn`] and [`Session::judge`] for an agent loop, [`Gate`] for the rules of the
-//! requirement, [`ToolChoiceQueue`] for hard directives, [`Forcing`] for what providers allow,
-//! [`PlanState`] for plan mode, [`Refusals`] for a model that repeats what is forbidden.
+//! [`Session::next_turn_of`] and [`Session::judge`] for an agent loop, [`Gate`] for the rules of
+//! the requirement and for every tool choice, [`ToolChoiceQueue`] for hard directives,
+//! [`Capabilities`] for what providers allow and have refused, [`PlanState`] for plan mode,
+//! [`Refusals`] for a model that repeats what is forbidden.
 
 mod boundary;
 mod capability;
@@ -59,9 +60,9 @@ mod session;
 mod turn;
 
 pub use boundary::Boundary;
-pub use capability::{Forcing, Thinking};
+pub use capability::{Capabilities, Forcing, Thinking};
 pub use directive::{Directive, Finalizer, Reminder, SoftRequirement};
-pub use gate::{Budget, CallKind, Gate, Judgement, Opening, TurnEnd};
+pub use gate::{Asking, Budget, CallKind, Decision, Gate, Judgement, Opening, TurnEnd};
 pub use plan::{
     Approving, NoReviewer, NotProposed, OpenReview, PlanAnswer, PlanDigest, PlanMachine,
     PlanNotice, PlanPhase, PlanReview, PlanReviewer, PlanState, PlanStep, PlanTicket, Proposal,

@@ -31,7 +31,7 @@ pub struct Repeat {
 }
 
 /// Counts the refusals of one prompt.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Refusals {
     limits: RefusalLimits,
     calls: BTreeMap<u64, u32>,

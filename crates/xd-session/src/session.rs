@@ -1,7 +1,7 @@
 //! One session: what is staged in it, what it asks of its turns, when it ends.
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::BTreeSet,
     hash::{DefaultHasher, Hash as _, Hasher as _},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
@@ -14,9 +14,9 @@ use xd_resolve::{
 };
 
 use crate::{
-    Boundary, Budget, CallKind, Directive, Finalizer, Forcing, Gate, Judgement, Opening,
-    PlanNotice, PlanState, Refusals, RejectReason, Repeat, SoftRequirement, Thinking, ToolChoice,
-    ToolChoiceQueue, TurnEnd, TurnPlan, TurnRequest, guards::Guards,
+    Asking, Boundary, Budget, CallKind, Capabilities, Directive, Finalizer, Forcing, Gate,
+    Judgement, Opening, PlanNotice, PlanState, RejectReason, Repeat, SoftRequirement, Thinking,
+    ToolChoice, ToolChoiceQueue, TurnEnd, TurnPlan, TurnRequest, guards::Guards,
 };
 
 /// One session. Shared behind an [`Arc`] by the agent loop and the tools.
@@ -34,18 +34,11 @@ pub struct Session {
 struct State {
     queue: ToolChoiceQueue,
     gate: Gate,
-    refusals: Refusals,
     hard_turn: bool,
-    /// A turn was asked for and has not been judged.
-    asked: bool,
-    /// A boundary came since it was.
-    late: bool,
     /// The tools of the last request; none before the first, when nothing speaks against staging.
     tools: Option<Vec<String>>,
     /// What a person has allowed for the rest of the session, by the name of what it reaches.
     grants: BTreeSet<String>,
-    /// What providers have refused, by model. It outlives boundaries: it is a fact of the provider.
-    learned: BTreeMap<String, Forcing>,
 }
 
 impl Default for Session {
@@ -73,13 +66,9 @@ impl Session {
         let state = State {
             queue: ToolChoiceQueue::new(),
             gate: Gate::new(),
-            refusals: Refusals::default(),
             hard_turn: false,
-            asked: false,
-            late: false,
             tools: None,
             grants: BTreeSet::new(),
-            learned: BTreeMap::new(),
         };
         Self {
             actions: Arc::new(store),
@@ -108,7 +97,19 @@ impl Session {
     /// Sets what may be spent on one head.
     #[must_use]
     pub fn with_budget(self, budget: Budget) -> Self {
-        self.state().gate = Gate::with_budget(budget);
+        let mut state = self.state();
+        state.gate = std::mem::take(&mut state.gate).budgeted(budget);
+        drop(state);
+        self
+    }
+
+    /// Tells the gate what models can be asked for, by their ids (`CONTRACT G9`): it holds where a
+    /// request itself says [`Forcing::Unknown`].
+    #[must_use]
+    pub fn with_capabilities(self, capabilities: Capabilities) -> Self {
+        let mut state = self.state();
+        state.gate = std::mem::take(&mut state.gate).with_capabilities(capabilities);
+        drop(state);
         self
     }
 
@@ -158,7 +159,6 @@ impl Session {
         // What failed before the prompt is asked for anew.
         drop(self.actions.take_failed_applies());
         state.gate.prompt_began();
-        state.refusals.prompt_began();
     }
 
     /// What the next turn is asked: a hard choice, which is consumed, else the soft requirement
@@ -181,66 +181,61 @@ impl Session {
         }
     }
 
-    /// Plans the next turn of the agent loop. Side requests (titles, summaries, cache warm-up) do
-    /// not ask here and so neither carry nor consume anything (`CONTRACT Q7`).
+    /// Plans the next turn of the agent loop, for a model without an id: nothing but the request
+    /// says what its provider allows, and nothing is learned of it. Otherwise as
+    /// [`next_turn_of`](Self::next_turn_of).
     pub fn next_turn(&self, request: &TurnRequest) -> TurnPlan {
+        self.next_turn_of("", request)
+    }
+
+    /// Plans the next turn of the agent loop, for the model with the id `model`. What the request
+    /// says of its provider is declared to the gate; what the provider has refused before is
+    /// remembered there, and the tool choice goes by both (`CONTRACT G9`). Side requests (titles,
+    /// summaries, cache warm-up) do not ask here and so neither carry nor consume anything
+    /// (`CONTRACT Q7`).
+    pub fn next_turn_of(&self, model: &str, request: &TurnRequest) -> TurnPlan {
         let mut state = self.state();
         state.tools = Some(request.tools.clone());
-        (state.asked, state.late) = (true, false);
+        state.gate.declare(model, request.forcing);
         self.lift_failed(&mut state);
+        let (hard, unavailable) = match state.queue.next_tool_choice() {
+            Some(ToolChoice::Named(tool)) if !request.has(&tool) => {
+                state.queue.reject(RejectReason::Unavailable);
+                (None, Some(tool))
+            }
+            hard => (hard, None),
+        };
+        state.hard_turn = hard.is_some();
+        let head = self.due_head();
+        let finalizer = self.finalizer.tool_name();
+        let decision = state.gate.open(&Asking {
+            head: head.as_ref().map(|head| head.number()),
+            hard,
+            finalizer: request.has(finalizer).then_some(finalizer),
+            own: request.static_choice.clone(),
+            model,
+            thinking: request.thinking,
+        });
         let mut plan = TurnPlan {
-            tool_choice: request.static_choice.clone(),
+            forced: decision.forces(),
+            tool_choice: decision.tool_choice,
             plan_notice: self.plan.untold().map(|untold| PlanNotice::new(untold, &self.prompts)),
             reminder: None,
             requirement: None,
-            forcing_unavailable: false,
-            unavailable: None,
+            forcing_unavailable: decision.forcing_unavailable,
+            unavailable,
             parked: None,
-            forced: false,
         };
-        if let Some(choice) = state.queue.next_tool_choice() {
-            match choice {
-                ToolChoice::Named(tool) if !request.has(&tool) => {
-                    state.queue.reject(RejectReason::Unavailable);
-                    plan.unavailable = Some(tool);
-                }
-                choice @ (ToolChoice::Named(_)
-                | ToolChoice::Auto
-                | ToolChoice::Required
-                | ToolChoice::None) => {
-                    state.hard_turn = true;
-                    // A turn that serves a hard choice carries no requirement (`CONTRACT G10`).
-                    state.gate.open(None);
-                    match request.forcing.allowed(choice, request.thinking) {
-                        Some(choice) => plan.tool_choice = choice,
-                        None => plan.forcing_unavailable = true,
-                    }
-                    return plan;
-                }
-            }
-        }
-        state.hard_turn = false;
-        let off =
-            !request.has(self.finalizer.tool_name()) || request.static_choice == ToolChoice::None;
-        let head = if off { None } else { self.due_head() };
-        match state.gate.open(head.as_ref().map(|head| head.number())) {
+        match decision.opening {
             Opening::Off => {}
             Opening::Parked(number) => plan.parked = Some(number),
-            Opening::Armed { head: _, remind, force } => {
-                let requirement = head.map(|head| {
+            Opening::Armed { head: _, remind, force: _ } => {
+                plan.requirement = head.map(|head| {
                     SoftRequirement::new(&head, &self.actions, self.finalizer, &self.prompts)
                 });
                 if remind {
-                    plan.reminder = requirement.as_ref().map(|r| r.reminder.clone());
+                    plan.reminder = plan.requirement.as_ref().map(|r| r.reminder.clone());
                 }
-                if force {
-                    let tool = self.finalizer.tool_name();
-                    match request.forcing.choice_for(tool, request.thinking) {
-                        Some(choice) => (plan.tool_choice, plan.forced) = (choice, true),
-                        None => plan.forcing_unavailable = true,
-                    }
-                }
-                plan.requirement = requirement;
             }
         }
         plan
@@ -257,20 +252,11 @@ impl Session {
         tier: impl Fn(&ToolCall) -> Tier,
     ) -> Judgement {
         let mut state = self.state();
-        state.asked = false;
-        // An answer to the session before decides nothing in this one (`CONTRACT D13`).
-        let late = std::mem::take(&mut state.late);
-        if late && calls.iter().any(|call| self.finalizer.is_confirm(call)) {
-            return Judgement::Void;
-        }
         self.lift_failed(&mut state);
-        // A requirement that was met, or lifted, while the provider answered is none any more.
-        if let Some(head) = state.gate.asked() {
-            let pending =
-                self.actions.get(head).is_some_and(|(_, state)| state == ActionState::Pending);
-            if !pending || !state.gate.asks_for(head) {
-                state.gate.open(None);
-            }
+        if let Some(head) = state.gate.asked()
+            && self.actions.get(head).is_none_or(|(_, state)| state != ActionState::Pending)
+        {
+            state.gate.requirement_met();
         }
         if state.hard_turn {
             state.hard_turn = false;
@@ -348,27 +334,28 @@ impl Session {
             return Vec::new();
         }
         state.queue.clear();
-        state.refusals.prompt_began();
         state.gate.boundary();
         state.hard_turn = false;
-        state.late |= std::mem::take(&mut state.asked);
         state.grants.clear();
         drop(state);
         self.actions.end_session(boundary.as_str())
     }
 
-    /// The provider of `model`, said to allow `declared`, refused a forced choice: it is not asked so
-    /// again (`CONTRACT G9`).
+    /// The provider of `model`, said to allow `declared`, refused a forced choice: the gate asks it
+    /// so no more (`CONTRACT G9`).
     pub fn forcing_refused(&self, model: &str, declared: Forcing, thinking: Thinking) {
-        let left = self.forcing_of(model, declared).after_refusal(thinking);
-        self.state().learned.insert(model.to_owned(), left);
+        let mut state = self.state();
+        state.gate.declare(model, declared);
+        state.gate.forcing_refused(model, thinking);
     }
 
-    /// How far the provider of `model` lets a request force: what was learned of it, else what is
-    /// `declared`.
+    /// How far the provider of `model` lets a request force: what is `declared`, less what it has
+    /// refused.
     #[must_use]
     pub fn forcing_of(&self, model: &str, declared: Forcing) -> Forcing {
-        self.state().learned.get(model).copied().unwrap_or(declared)
+        let mut state = self.state();
+        state.gate.declare(model, declared);
+        state.gate.forcing_of(model)
     }
 
     /// A person allows what goes by `name` for the rest of this session. A boundary that voids what
@@ -390,7 +377,7 @@ impl Session {
 
     /// A batch of calls begins: what is refused in it counts once a call (case 93).
     pub fn begin_batch_of_calls(&self) {
-        self.state().refusals.batch_began();
+        self.state().gate.batch_began();
     }
 
     /// A policy refused `call`. The same call is the one with the same name and path, whatever it
@@ -402,14 +389,14 @@ impl Session {
             Some(path) => path.trim().hash(&mut hasher),
             None => call.arguments.to_string().hash(&mut hasher),
         }
-        self.state().refusals.refused(hasher.finish())
+        self.state().gate.call_refused(hasher.finish())
     }
 
     /// Whether the model was refused as often as one prompt allows: then how many batches brought
     /// refusals, and the run is to end.
     #[must_use]
     pub fn refusals_spent(&self) -> Option<u32> {
-        self.state().refusals.spent()
+        self.state().gate.refusals_spent()
     }
 
     /// Whether the session plans.

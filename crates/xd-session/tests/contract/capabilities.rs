@@ -1,9 +1,12 @@
 //! G9, Q6: what providers allow, for soft and for hard choices.
 
 use proptest::prelude::*;
-use xd_session::{DirectiveOptions, Forcing, Session, Thinking, ToolChoice, TurnRequest};
+use xd_session::{
+    Asking, Boundary, Budget, CallKind, Capabilities, Decision, DirectiveOptions, Forcing, Gate,
+    Judgement, Opening, Session, Thinking, ToolChoice, TurnEnd, TurnRequest,
+};
 
-use crate::scene::{detour, request, stage, stage_many, tier, write};
+use crate::scene::{detour, n, request, stage, stage_many, tier, write};
 
 const FORCINGS: [Forcing; 5] = [
     Forcing::Named,
@@ -191,4 +194,106 @@ fn g9_a_refusal_is_remembered_for_its_model_alone_and_across_boundaries() {
         assert_eq!(session.forcing_of("one", declared), Forcing::AutoOnly);
         assert_eq!(session.forcing_of("one", declared).choice_for("write", thinking), None);
     }
+}
+
+/// What a gate asks of a turn of `model` on head 1.
+fn asked(gate: &mut Gate, model: &str, thinking: Thinking) -> Decision {
+    gate.open(&Asking { model, thinking, ..Asking::about(Some(n(1))) })
+}
+
+/// A gate that forces next.
+fn gate_that_forces() -> Gate {
+    let table = [("plain", Forcing::Named), ("other", Forcing::Named), ("some", Forcing::SomeTool)];
+    let mut gate = Gate::new().with_capabilities(Capabilities::from_iter(table));
+    asked(&mut gate, "plain", Thinking::On);
+    assert_eq!(gate.judge(TurnEnd::Complete, &[CallKind::Detour]), Judgement::Skip);
+    gate
+}
+
+#[test]
+fn g9_a_provider_refusal_is_a_fact_and_the_choice_a_decision_of_the_gate() {
+    // Invariant S5
+    use Thinking::{Off, On};
+    let mut gate = gate_that_forces();
+    let sent = |gate: &mut Gate, model, thinking| {
+        let decision = asked(gate, model, thinking);
+        assert!(matches!(decision.opening, Opening::Armed { force: true, .. }), "{decision:?}");
+        assert_eq!(decision.forces(), !decision.forcing_unavailable);
+        (decision.tool_choice, decision.forcing_unavailable)
+    };
+    let (write, auto) = (|| (named("write"), false), || (ToolChoice::Auto, true));
+    assert_eq!(sent(&mut gate, "plain", On), write());
+    gate.forcing_refused("plain", On);
+    assert_eq!(sent(&mut gate, "plain", On), auto(), "the next turn is not pinned");
+    assert_eq!(sent(&mut gate, "plain", Off), write(), "it was never asked so");
+    assert_eq!(sent(&mut gate, "other", On), write(), "another model has refused nothing");
+    gate.forcing_refused("plain", Off);
+    assert_eq!(sent(&mut gate, "plain", Off), auto());
+    assert_eq!(sent(&mut gate, "some", On), (ToolChoice::Required, false));
+    gate.forcing_refused("some", On);
+    assert_eq!(sent(&mut gate, "some", On), auto());
+    assert_eq!(sent(&mut gate, "nobody declared it", Off), auto());
+    // Saying it again does not make it so; neither prompt nor boundary makes it forgotten.
+    gate.declare("plain", Forcing::Named);
+    gate.prompt_began();
+    gate.boundary();
+    assert_eq!(gate.forcing_of("plain"), Forcing::AutoOnly);
+}
+
+#[test]
+fn g9_g12_a_refused_turn_spends_nothing_and_the_budget_goes_on() {
+    // Invariant S2
+    let mut gate = gate_that_forces();
+    assert!(asked(&mut gate, "plain", Thinking::Off).forces());
+    gate.forcing_refused("plain", Thinking::Off);
+    assert_eq!(gate.asked(), None, "the refused turn is none");
+    // One turn is spent; three that were to be forced are left, by reminder.
+    let turns = (0..20).find(|_| match asked(&mut gate, "plain", Thinking::Off).opening {
+        Opening::Armed { force, .. } => {
+            assert!(force);
+            gate.judge(TurnEnd::Complete, &[CallKind::Detour]);
+            false
+        }
+        Opening::Parked(_) => true,
+        Opening::Off => panic!("the head is not parked yet"),
+    });
+    assert_eq!(turns, Some(3));
+}
+
+#[test]
+fn g9_the_session_plans_by_the_models_id() {
+    let session = Session::new();
+    let turn = |model: &str| {
+        let plan = session.next_turn_of(model, &request());
+        (plan.forces(), plan.forcing_unavailable)
+    };
+    stage(&session);
+    turn("one");
+    session.judge(TurnEnd::Complete, &[detour()], tier);
+    assert_eq!(turn("one"), (true, false));
+    session.judge(TurnEnd::Failed, &[], tier);
+    session.forcing_refused("one", Forcing::Named, Thinking::Off);
+    assert_eq!(turn("one"), (false, true), "the request still declares that it can be forced");
+    assert_eq!(turn("two"), (true, false));
+    session.boundary(Boundary::Move);
+    assert_eq!(turn("one"), (false, true));
+}
+
+#[test]
+fn g9_a_table_speaks_for_models_of_which_nothing_else_is_known() {
+    let table = Capabilities::from_iter([("some", Forcing::SomeTool), ("able", Forcing::Named)]);
+    let session = Session::new().with_capabilities(table).with_budget(Budget::default());
+    stage(&session);
+    let turn = |model: &str, forcing| {
+        let plan = session.next_turn_of(model, &TurnRequest { forcing, ..request() });
+        (plan.tool_choice, plan.forcing_unavailable)
+    };
+    turn("some", Forcing::Unknown);
+    session.judge(TurnEnd::Complete, &[detour()], tier);
+    assert_eq!(turn("some", Forcing::Unknown), (ToolChoice::Required, false));
+    assert_eq!(turn("able", Forcing::Unknown), (named("write"), false));
+    assert_eq!(turn("able", Forcing::SomeTool), (ToolChoice::Required, false), "it said so itself");
+    assert_eq!(turn("else", Forcing::Unknown), (ToolChoice::Auto, true));
+    session.forcing_refused("able", Forcing::Unknown, Thinking::Off);
+    assert_eq!(turn("able", Forcing::Unknown), (ToolChoice::Auto, true));
 }

@@ -2,13 +2,13 @@
 
 use xd_session::{Budget, CallKind, Gate, Judgement, Opening, TurnEnd};
 
-use crate::scene::n;
+use crate::scene::{n, open_for};
 
 use CallKind::{Confirm, Detour, Look};
 
 /// How the gate opens for head 1: `off`, `ask`, `force`, `parked`; `!` where it reminds.
 fn open(gate: &mut Gate) -> String {
-    match gate.open(Some(n(1))) {
+    match open_for(gate, Some(n(1))) {
         Opening::Off => "off".to_owned(),
         Opening::Parked(_) => "parked".to_owned(),
         Opening::Armed { force, remind, .. } => {
@@ -175,7 +175,10 @@ fn g8_a_failed_apply_lifts_the_gate_until_the_next_prompt() {
         assert_eq!(turn(&mut gate, &[Detour]), "off Free");
     }
     // Lifted for that head alone.
-    assert!(matches!(gate.open(Some(n(2))), Opening::Armed { remind: true, force: false, .. }));
+    assert!(matches!(
+        open_for(&mut gate, Some(n(2))),
+        Opening::Armed { remind: true, force: false, .. }
+    ));
     gate.prompt_began();
     assert_eq!(turn(&mut gate, &[Confirm]), "ask Run");
 }
@@ -201,9 +204,9 @@ fn g12_aborted_and_failed_turns_spend_nothing() {
 #[test]
 fn g12_calls_of_a_void_turn_do_not_run_where_the_gate_was_off_either() {
     let mut gate = Gate::new();
-    assert_eq!(gate.open(None), Opening::Off);
+    assert_eq!(open_for(&mut gate, None), Opening::Off);
     assert_eq!(gate.judge(TurnEnd::Aborted, &[Detour]), Judgement::Void);
-    gate.open(None);
+    open_for(&mut gate, None);
     assert_eq!(gate.judge(TurnEnd::Complete, &[Detour]), Judgement::Free);
 }
 
@@ -212,10 +215,10 @@ fn g7_each_head_has_its_own_budget() {
     let mut gate = Gate::new();
     for head in (1..=3).rev() {
         for _ in 0..8 {
-            assert!(matches!(gate.open(Some(n(head))), Opening::Armed { .. }));
+            assert!(matches!(open_for(&mut gate, Some(n(head))), Opening::Armed { .. }));
             gate.judge(TurnEnd::Complete, &[Confirm]);
         }
-        assert_eq!(gate.open(Some(n(head))), Opening::Parked(n(head)));
+        assert_eq!(open_for(&mut gate, Some(n(head))), Opening::Parked(n(head)));
     }
 }
 

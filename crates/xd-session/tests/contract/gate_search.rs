@@ -4,7 +4,10 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use proptest::prelude::*;
 use xd_protocol::StageNumber;
-use xd_session::{Budget, CallKind, Gate, Judgement, Opening, TurnEnd};
+use xd_session::{
+    Asking, Budget, CallKind, Capabilities, Forcing, Gate, Judgement, Opening, Thinking,
+    ToolChoice, TurnEnd,
+};
 
 use crate::scene::n;
 
@@ -25,20 +28,36 @@ const BATCHES: [&[CallKind]; 7] = [
 #[test]
 fn g7_every_behaviour_whatever_ends_within_the_budget() {
     // Invariant S2: a search over all reachable states, one layer a turn that counts.
-    let mut layer = HashSet::from([Gate::new()]);
+    for refuses in [false, true] {
+        let able = Capabilities::from_iter([("", Forcing::Named)]);
+        every_behaviour(HashSet::from([Gate::new().with_capabilities(able)]), refuses);
+    }
+}
+
+fn every_behaviour(mut layer: HashSet<Gate>, refuses: bool) {
     for turns in 0..=8 {
         let mut next = HashSet::new();
         for gate in &layer {
             for calls in BATCHES {
                 for end in ENDS {
                     let mut gate = gate.clone();
-                    let Opening::Armed { .. } = gate.open(Some(n(1))) else { continue };
+                    let mut opened = gate.open(&Asking::about(Some(n(1))));
+                    let Opening::Armed { .. } = opened.opening else { continue };
+                    if refuses && opened.forces() {
+                        // CONTRACT G9, G12: a refused turn costs nothing but the pin, and twice
+                        // that is refused there is none to refuse.
+                        gate.forcing_refused("", Thinking::Off);
+                        let again = gate.open(&Asking::about(Some(n(1))));
+                        assert_eq!(again.opening, opened.opening);
+                        opened = again;
+                        assert!(opened.forcing_unavailable && !opened.forces());
+                    }
                     assert!(turns < 8, "a ninth turn was asked for");
                     let before = gate.clone();
                     if gate.judge(end, calls) == Judgement::Void {
                         // Invariant S2 does not count it, so it must change nothing else either.
                         let mut again = gate.clone();
-                        again.open(Some(n(1)));
+                        again.open(&Asking::about(Some(n(1))));
                         assert_eq!(again, before);
                     } else {
                         next.insert(gate);
@@ -53,11 +72,16 @@ fn g7_every_behaviour_whatever_ends_within_the_budget() {
 
 #[derive(Debug, Clone)]
 enum Fact {
-    Turn { head: Option<u64>, end: TurnEnd, calls: Vec<CallKind>, judged: bool },
+    Turn { head: Option<u64>, thinking: Thinking, end: TurnEnd, calls: Vec<CallKind>, judged: bool },
     ApplyFailed(u64),
+    Refused(Thinking),
     Prompt,
     Boundary,
     Compacted,
+}
+
+fn thinking() -> impl Strategy<Value = Thinking> {
+    prop::sample::select(vec![Thinking::On, Thinking::Off])
 }
 
 fn fact() -> impl Strategy<Value = Fact> {
@@ -66,8 +90,10 @@ fn fact() -> impl Strategy<Value = Fact> {
     let end = prop_oneof![6 => Just(TurnEnd::Complete), 1 => prop::sample::select(ENDS.to_vec())];
     let head = prop_oneof![6 => Just(Some(1)), 3 => (1..4_u64).prop_map(Some), 1 => Just(None)];
     prop_oneof![
-        40 => (head, end, calls, prop::bool::weighted(0.95))
-            .prop_map(|(head, end, calls, judged)| Fact::Turn { head, end, calls, judged }),
+        40 => (head, thinking(), end, calls, prop::bool::weighted(0.95)).prop_map(
+            |(head, thinking, end, calls, judged)| Fact::Turn { head, thinking, end, calls, judged }
+        ),
+        1 => thinking().prop_map(Fact::Refused),
         1 => (1..4_u64).prop_map(Fact::ApplyFailed),
         1 => Just(Fact::Prompt),
         1 => Just(Fact::Boundary),
@@ -87,7 +113,10 @@ struct Spent {
 }
 
 fn run(budget: Budget, facts: &[Fact]) -> Result<(), TestCaseError> {
-    let mut gate = Gate::with_budget(budget);
+    let able = Capabilities::from_iter([("", Forcing::Named)]);
+    let mut gate = Gate::with_budget(budget).with_capabilities(able);
+    // How often the provider has refused: while thinking, and without.
+    let mut refused = [0_u8; 2];
     let mut spent: BTreeMap<StageNumber, Spent> = BTreeMap::new();
     let mut reminded = BTreeSet::new();
     for fact in facts {
@@ -109,8 +138,24 @@ fn run(budget: Budget, facts: &[Fact]) -> Result<(), TestCaseError> {
                 gate.apply_failed(n(*head));
                 spent.entry(n(*head)).or_default().rests = true;
             }
-            Fact::Turn { head, end, calls, judged } => {
-                let opening = gate.open(head.map(n));
+            Fact::Refused(thinking) => {
+                gate.forcing_refused("", *thinking);
+                refused[usize::from(*thinking == Thinking::Off)] += 1;
+            }
+            Fact::Turn { head, thinking, end, calls, judged } => {
+                let asking = Asking { thinking: *thinking, ..Asking::about(head.map(n)) };
+                let decision = gate.open(&asking);
+                let opening = decision.opening;
+                // Invariant S5: nothing is asked for that was refused, and nothing else is given up.
+                let wants = matches!(opening, Opening::Armed { force: true, .. });
+                let able = match thinking {
+                    Thinking::On => refused == [0, 0],
+                    Thinking::Off => refused[0] < 2 && refused[1] == 0,
+                };
+                prop_assert_eq!(decision.forces(), wants && able);
+                prop_assert_eq!(decision.forcing_unavailable, wants && !able);
+                let named = decision.tool_choice == ToolChoice::Named("write".to_owned());
+                prop_assert_eq!(named, wants && able);
                 let armed = match opening {
                     Opening::Off => {
                         // Invariant S1: off where nothing is pending, or it was lifted or parked.

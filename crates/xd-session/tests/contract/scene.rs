@@ -5,10 +5,15 @@ use std::sync::Arc;
 use serde_json::json;
 use xd_protocol::{Confirm, Selection, StageNumber, Verdict};
 use xd_resolve::{ApplyError, Decider, StageRequest, Tier, ToolCall, ToolResult, block_on};
-use xd_session::{Judgement, Session, TurnEnd, TurnPlan, TurnRequest};
+use xd_session::{Asking, Gate, Judgement, Opening, Session, TurnEnd, TurnPlan, TurnRequest};
 
 pub(crate) fn n(number: u64) -> StageNumber {
     StageNumber::new(number).expect("numbers begin at 1")
+}
+
+/// What `gate` asks of a usual turn while `head` is the head.
+pub(crate) fn open_for(gate: &mut Gate, head: Option<StageNumber>) -> Opening {
+    gate.open(&Asking::about(head)).opening
 }
 
 /// Stages an action that succeeds.
