@@ -9,18 +9,27 @@
 //! thing with fewer actions pending. `cargo bench -p xd-bench` prints the table and ends with
 //! status 1 where a bound does not hold.
 //!
+//! The cases of a [`Contest`] are measured in turns, in short samples of which the least counts, so
+//! that a busy machine slows all of them or none. What can be counted rather than timed
+//! (allocations, bytes) is asserted by `tests/counts.rs`, on every change.
+//!
 //! ```
-//! use xd_bench::{Table, nanoseconds};
+//! use xd_bench::{Contest, Table};
+//!
+//! let mut contest = Contest::new();
+//! let sum = contest.case(100, || 1 + 1);
+//! let ns = contest.measured().nanoseconds(sum);
 //!
 //! let mut table = Table::new("a table");
-//! let one = nanoseconds(100, || 1 + 1);
-//! table.row("a sum", one);
-//! table.bound("a sum to itself", one / one, 1.3);
+//! table.row("a sum", ns);
+//! table.bound("a sum to itself", ns / ns, 1.3);
 //! assert!(table.holds());
 //! ```
 
 mod measure;
+mod probe;
 mod table;
 
-pub use measure::nanoseconds;
+pub use measure::{CaseId, Contest, Measured};
+pub use probe::Probe;
 pub use table::Table;
