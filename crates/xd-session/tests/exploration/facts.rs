@@ -13,14 +13,28 @@ pub(crate) enum End {
     Failed,
 }
 
-/// What a provider allows in the way of forcing, for the turn at hand.
+/// What a model's provider is declared to allow in the way of forcing. There is one model for each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Provider {
     Named,
-    NamedButThinks,
+    NamedUnlessThinking,
     SomeTool,
     AutoOnly,
     Unknown,
+}
+
+/// Models there are.
+pub(crate) const MODELS: usize = 5;
+
+/// How a turn is pinned.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Pin {
+    /// The request's own choice, or a hard choice of no tool.
+    Own,
+    Named,
+    SomeTool,
+    /// A choice was to be forced and the provider cannot be asked to.
+    Unavailable,
 }
 
 /// What the coming request is like.
@@ -31,10 +45,12 @@ pub(crate) struct Request {
     /// Its own tool choice is `none`.
     pub(crate) none: bool,
     pub(crate) provider: Provider,
+    pub(crate) thinks: bool,
 }
 
 impl Request {
-    pub(crate) const USUAL: Self = Self { write: true, none: false, provider: Provider::Named };
+    pub(crate) const USUAL: Self =
+        Self { write: true, none: false, provider: Provider::Named, thinks: true };
 }
 
 /// The calls of a turn, in order.
@@ -62,6 +78,8 @@ pub(crate) enum Fact {
     Open(Request),
     /// The provider answers.
     Reply { end: End, calls: Calls },
+    /// The provider refuses the forced choice of the request.
+    Refuse,
     /// A person makes a confirm.
     Person { verdict: Verdict, which: Which },
     /// The call at this place is polled for the first time.
@@ -132,7 +150,10 @@ pub(crate) enum Event {
         force: bool,
         hard: Option<HardChoice>,
         unavailable: bool,
+        pin: Pin,
     },
+    /// A forced choice was refused: the turn was none and the next is planned.
+    ChoiceRefused,
     /// The budget of this action is spent and the run has ended.
     Parked(u8),
     Judged(Judged),

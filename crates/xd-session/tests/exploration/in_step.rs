@@ -6,7 +6,7 @@ use proptest::{prelude::*, test_runner::TestRunner};
 use xd_protocol::Verdict;
 
 use crate::{
-    facts::{Answer, Event, Fact, Judged, Refusal},
+    facts::{Answer, Event, Fact, Judged, Pin, Refusal},
     model::Life,
     real::Real,
     scopes::{Scope, everything, stubborn},
@@ -34,6 +34,7 @@ fn kind_of(fact: Fact) -> (u8, usize) {
         Fact::Compacted => (11, 1),
         Fact::Boundary => (12, 1),
         Fact::Restart { .. } => (13, 1),
+        Fact::Refuse => (14, 6),
     }
 }
 
@@ -53,10 +54,14 @@ fn pick(facts: &mut [Fact], (kind, which): (u16, u16)) -> Fact {
 }
 
 /// What the walks must come by, all of it.
-const NAMES: [&str; 26] = [
+const NAMES: [&str; 30] = [
     "armed",
     "forced",
+    "some tool",
+    "by reminder",
+    "choice refused",
     "hard",
+    "hard, not to be forced",
     "off",
     "parked",
     "free",
@@ -85,8 +90,12 @@ const NAMES: [&str; 26] = [
 fn name_of(event: Event) -> &'static str {
     match event {
         Event::Staged(_) => "staged",
+        Event::Opened { hard: Some(_), pin: Pin::Unavailable, .. } => "hard, not to be forced",
         Event::Opened { hard: Some(_), .. } => "hard",
+        Event::Opened { force: true, pin: Pin::Unavailable, .. } => "by reminder",
+        Event::Opened { force: true, pin: Pin::SomeTool, .. } => "some tool",
         Event::Opened { force: true, .. } => "forced",
+        Event::ChoiceRefused => "choice refused",
         Event::Opened { head: 0, .. } => "off",
         Event::Opened { .. } => "armed",
         Event::Parked(_) => "parked",

@@ -3,6 +3,8 @@
 
 use xd_protocol::Verdict;
 
+use crate::facts::{MODELS, Provider};
+
 /// Calls of one batch that the model follows.
 pub(crate) const CALLS: usize = 3;
 /// The place of a person's confirm, which belongs to no batch of the model.
@@ -140,6 +142,18 @@ pub(crate) struct Turn {
     pub(crate) hard: bool,
     /// A session boundary came since.
     pub(crate) orphan: bool,
+    /// Who is asked to force, and whether the request thinks; none where the gate pins nothing.
+    pub(crate) pinned: Option<(Provider, bool)>,
+}
+
+/// What a provider has refused to force (`CONTRACT G9`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub(crate) enum Refused {
+    #[default]
+    No,
+    /// In a request that thinks; without thinking it was not asked.
+    WhileThinking,
+    Always,
 }
 
 /// Where the agent loop is.
@@ -199,6 +213,8 @@ pub(crate) struct Model<const A: usize> {
     pub(crate) phase: Phase,
     pub(crate) queue: [Option<Hard>; DIRECTIVES],
     pub(crate) in_flight: Option<InFlight>,
+    /// What each model's provider has refused.
+    pub(crate) refused: [Refused; MODELS],
 }
 
 impl<const A: usize> Model<A> {
@@ -212,6 +228,7 @@ impl<const A: usize> Model<A> {
             phase: Phase::Idle,
             queue: [None; DIRECTIVES],
             in_flight: None,
+            refused: [Refused::No; MODELS],
         }
     }
 

@@ -51,4 +51,16 @@ pub(crate) enum Mutation {
     CompactionVoids,
     /// Text that reads like a confirm is carried out.
     ProseIsParsed,
+    /// What a provider has refused is asked of it again.
+    RefusalsAreIgnored,
+    /// A refused turn gives its head the whole budget again.
+    RefusalsForgetTheBudget,
+    /// A refused turn costs as much as any.
+    RefusedTurnsSpend,
+    /// A session boundary forgets what was refused.
+    RefusalsEndWithTheSession,
+    /// What one model's provider refuses is asked of no other.
+    RefusalsAreOfAll,
+    /// A provider that allows no forcing is asked to force.
+    PinsWhoeverIsAsked,
 }

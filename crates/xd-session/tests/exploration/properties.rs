@@ -4,8 +4,8 @@
 use xd_protocol::Verdict;
 
 use crate::{
-    facts::{Calls, End, Event, Fact, Judged},
-    model::{CALLS, Call, Life, Model, PLACES, Phase, Place, Turn, Which},
+    facts::{Calls, End, Event, Fact, Judged, MODELS, Pin, Provider, Request},
+    model::{CALLS, Call, HardChoice, Life, Model, PLACES, Phase, Place, Turn, Which},
     steps::Rules,
 };
 
@@ -44,8 +44,11 @@ pub(crate) enum Property {
     G5OneResultACall,
     /// G6, G7: every run ends within the budget.
     G7WithinBudget,
-    /// G12: a void turn spends nothing.
+    /// G12: a void turn, and one that the provider refused, spends nothing.
     G12VoidSpendsNothing,
+    /// G9, G11: a turn is pinned exactly where it is to be, its provider is said to allow it, and
+    /// has not refused it.
+    G9PinnedAsAllowed,
     /// S1: numbers rise by one and are never used again.
     S1NumbersRise,
     /// No state is without a way on.
@@ -81,6 +84,8 @@ pub(crate) struct Witness<const A: usize> {
     bare: [u8; 2],
     /// Results due, by place.
     due: [u8; PLACES],
+    /// What each model's provider was seen to refuse: while thinking, and without.
+    refused: [[bool; 2]; MODELS],
 }
 
 impl<const A: usize> Witness<A> {
@@ -91,6 +96,7 @@ impl<const A: usize> Witness<A> {
             several: [false; 2],
             bare: [0; 2],
             due: [0; PLACES],
+            refused: [[false; 2]; MODELS],
         }
     }
 
@@ -131,8 +137,9 @@ impl<const A: usize> Witness<A> {
                     check(*due == 1, Property::G5OneResultACall)?;
                     *due = 0;
                 }
-                Event::Opened { head, remind, force, hard, .. } => {
+                Event::Opened { head, remind, force, hard, pin, .. } => {
                     let Fact::Open(request) = fact else { continue };
+                    self.pinned(request, force || hard == Some(HardChoice::Active), pin)?;
                     let asks = hard.is_none() && request.write && !request.none;
                     self.armed(before, head, asks)?;
                     if head != 0 {
@@ -154,6 +161,11 @@ impl<const A: usize> Witness<A> {
                     self.judged(rules, before, after, turn, end, calls, judged)?;
                 }
                 Event::Stopped => {}
+                Event::ChoiceRefused => {
+                    // The turn costs nothing, and the run goes on to another.
+                    let free = before.actions == after.actions && after.phase == Phase::Ready;
+                    check(free, Property::G12VoidSpendsNothing)?;
+                }
             }
         }
         check(after.staged == staged, Property::S1NumbersRise)?;
@@ -183,6 +195,7 @@ impl<const A: usize> Witness<A> {
             }
             Fact::Restart { .. } => {
                 self.forget_spent();
+                self.refused = Default::default();
                 for (seen, (was, is)) in
                     self.actions.iter_mut().zip(before.actions.iter().zip(after.actions))
                 {
@@ -204,6 +217,13 @@ impl<const A: usize> Witness<A> {
             Fact::Person { .. } => {
                 self.due[CALLS] = 1;
                 self.batch_begins(1, before);
+            }
+            Fact::Refuse => {
+                let Phase::Asked(Turn { pinned: Some((provider, thinks)), .. }) = before.phase
+                else {
+                    return Err(Property::G9PinnedAsAllowed);
+                };
+                self.refused[provider as usize][usize::from(!thinks)] = true;
             }
             Fact::Finish { run, .. } => {
                 // D13: of a late end nothing but the record hears.
@@ -304,6 +324,24 @@ impl<const A: usize> Witness<A> {
             }
         }
         Ok(())
+    }
+
+    /// Whether a turn that is to be pinned, or not, is pinned so.
+    fn pinned(&self, request: Request, wanted: bool, pin: Pin) -> Result<(), Property> {
+        let [thinking, without] = self.refused[request.provider as usize];
+        let (may, how) = match request.provider {
+            // Who can be asked for a tool by name may yet be asked so without thinking.
+            Provider::Named => (!(thinking && request.thinks), Pin::Named),
+            Provider::NamedUnlessThinking => (!request.thinks && !thinking, Pin::Named),
+            Provider::SomeTool => (!thinking, Pin::SomeTool),
+            Provider::AutoOnly | Provider::Unknown => (false, Pin::Unavailable),
+        };
+        let expect = match (wanted, may && !without) {
+            (false, _) => Pin::Own,
+            (true, false) => Pin::Unavailable,
+            (true, true) => how,
+        };
+        check(pin == expect, Property::G9PinnedAsAllowed)
     }
 
     fn armed(&self, before: &Model<A>, head: u8, asks: bool) -> Result<(), Property> {

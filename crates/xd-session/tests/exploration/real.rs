@@ -2,7 +2,6 @@
 
 use std::{
     future::{Future, poll_fn, ready},
-    pin::Pin,
     sync::{
         Arc, Mutex,
         atomic::{AtomicUsize, Ordering::SeqCst},
@@ -23,9 +22,10 @@ use xd_session::{
 };
 
 use crate::{
-    facts::{Answer, End, Event, Fact, Judged, Provider, Refusal, Request},
+    facts::{Answer, End, Event, Fact, Judged, Pin, Provider, Refusal, Request},
     model::{
-        CALLS, Call, Handler, Hard, HardChoice, Life, Model, PERSON, PLACES, Phase, Place, Which,
+        CALLS, Call, Handler, Hard, HardChoice, Life, Model, PERSON, PLACES, Phase, Place, Turn,
+        Which,
     },
 };
 
@@ -88,7 +88,7 @@ impl Detach for Kept {
 }
 
 fn poll<F: Future + Unpin + ?Sized>(future: &mut F) -> Poll<F::Output> {
-    Pin::new(future).poll(&mut Context::from_waker(Waker::noop()))
+    std::pin::Pin::new(future).poll(&mut Context::from_waker(Waker::noop()))
 }
 
 /// The real session with the calls under way in it.
@@ -145,6 +145,15 @@ impl Real {
                 } else {
                     self.session.turn_ended();
                 }
+            }
+            Fact::Refuse => {
+                let Phase::Asked(Turn { pinned: Some((provider, thinks)), .. }) = before.phase
+                else {
+                    return Err(TestCaseError::fail("nothing was pinned"));
+                };
+                prop_assert_eq!(self.session.judge(TurnEnd::Failed, &[], tier), Judgement::Void);
+                let (forcing, thinking) = (forcing(provider), thinking(thinks));
+                self.session.forcing_refused(id(provider), forcing, thinking);
             }
             Fact::Person { .. } => self.begin(after, PERSON..PLACES),
             Fact::Poll(place) => self.poll(before, usize::from(place), events)?,
@@ -217,14 +226,14 @@ impl Real {
             };
             prop_assert_eq!(asked, StageNumber::new(before.asked_for().into()));
         }
-        let plan = self.session.next_turn(&turn_request(request));
+        let plan = self.session.next_turn_of(id(request.provider), &turn_request(request));
         for &event in events {
             match event {
                 Event::Parked(number) => {
                     prop_assert_eq!(plan.parked, Some(n(number)));
                     prop_assert!(plan.requirement.is_none() && plan.reminder.is_none());
                 }
-                Event::Opened { head, remind, force, hard, unavailable } => {
+                Event::Opened { head, remind, force: _, hard, unavailable, pin } => {
                     prop_assert_eq!(plan.parked, None);
                     prop_assert_eq!(plan.unavailable.is_some(), unavailable);
                     prop_assert_eq!(plan.reminder.is_some(), remind);
@@ -232,7 +241,7 @@ impl Real {
                     let expect = StageNumber::new(head.into())
                         .map(|number| (number, format!("pending-action:probe:{number}")));
                     prop_assert_eq!(asked, expect);
-                    check_choice(&plan, request, force, hard)?;
+                    check_choice(&plan, request, hard, pin)?;
                 }
                 _ => {}
             }
@@ -326,30 +335,19 @@ impl Real {
     }
 }
 
-fn check_choice(
-    plan: &TurnPlan,
-    request: Request,
-    force: bool,
-    hard: Option<HardChoice>,
-) -> Checked {
+/// The tool choice that is sent, and what the plan says of it (`CONTRACT G9`).
+fn check_choice(plan: &TurnPlan, request: Request, hard: Option<HardChoice>, pin: Pin) -> Checked {
     let own = if request.none { ToolChoice::None } else { ToolChoice::Auto };
-    let wanted = match (hard, force) {
-        (Some(hard), _) => Some(choice(hard)),
-        (None, true) => Some(ToolChoice::Named("write".to_owned())),
-        (None, false) => None,
+    let wanted = hard.map_or(ToolChoice::Named("write".to_owned()), choice);
+    let expect = match (pin, hard) {
+        (Pin::Own, Some(HardChoice::None)) | (Pin::Named, _) => wanted,
+        (Pin::SomeTool, _) => ToolChoice::Required,
+        (Pin::Own | Pin::Unavailable, _) => own,
     };
-    // CONTRACT G9
-    let allowed = match (&wanted, request.provider) {
-        (None, _) => Some(own.clone()),
-        (Some(ToolChoice::Named(_)), Provider::SomeTool) => Some(ToolChoice::Required),
-        (
-            Some(ToolChoice::Named(_)),
-            Provider::NamedButThinks | Provider::AutoOnly | Provider::Unknown,
-        ) => None,
-        (Some(_), _) => wanted.clone(),
-    };
-    prop_assert_eq!(plan.forcing_unavailable, allowed.is_none());
-    prop_assert_eq!(&plan.tool_choice, &allowed.unwrap_or(own));
+    prop_assert_eq!(&plan.tool_choice, &expect);
+    prop_assert_eq!(plan.forcing_unavailable, pin == Pin::Unavailable);
+    let forces = hard.is_none() && matches!(pin, Pin::Named | Pin::SomeTool);
+    prop_assert_eq!(plan.forces(), forces);
     Ok(())
 }
 
@@ -440,14 +438,33 @@ fn turn_request(request: Request) -> TurnRequest {
     let mut turn =
         TurnRequest::with_tools(tools.iter().copied().take(2 + usize::from(request.write)));
     turn.static_choice = if request.none { ToolChoice::None } else { ToolChoice::Auto };
-    (turn.forcing, turn.thinking) = match request.provider {
-        Provider::Named => (Forcing::Named, Thinking::On),
-        Provider::NamedButThinks => (Forcing::NamedUnlessThinking, Thinking::On),
-        Provider::SomeTool => (Forcing::SomeTool, Thinking::Off),
-        Provider::AutoOnly => (Forcing::AutoOnly, Thinking::Off),
-        Provider::Unknown => (Forcing::Unknown, Thinking::Off),
-    };
+    (turn.forcing, turn.thinking) = (forcing(request.provider), thinking(request.thinks));
     turn
+}
+
+/// The id of the model of this provider.
+fn id(provider: Provider) -> &'static str {
+    match provider {
+        Provider::Named => "named",
+        Provider::NamedUnlessThinking => "named-unless-thinking",
+        Provider::SomeTool => "some-tool",
+        Provider::AutoOnly => "auto-only",
+        Provider::Unknown => "unknown",
+    }
+}
+
+fn forcing(provider: Provider) -> Forcing {
+    match provider {
+        Provider::Named => Forcing::Named,
+        Provider::NamedUnlessThinking => Forcing::NamedUnlessThinking,
+        Provider::SomeTool => Forcing::SomeTool,
+        Provider::AutoOnly => Forcing::AutoOnly,
+        Provider::Unknown => Forcing::Unknown,
+    }
+}
+
+fn thinking(thinks: bool) -> Thinking {
+    if thinks { Thinking::On } else { Thinking::Off }
 }
 
 fn tool_call(call: &Call) -> ToolCall {

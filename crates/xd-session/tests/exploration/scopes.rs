@@ -214,16 +214,15 @@ pub(crate) fn everything(numbers: u8) -> Scope {
     );
     let providers = [
         Provider::Named,
-        Provider::NamedButThinks,
+        Provider::NamedUnlessThinking,
         Provider::SomeTool,
         Provider::AutoOnly,
         Provider::Unknown,
     ];
-    let requests =
-        providers.into_iter().flat_map(|provider| {
-            [(true, false), (true, false), (true, true), (false, false)]
-                .map(|(write, none)| Request { write, none, provider })
-        });
+    let requests = providers.into_iter().flat_map(|provider| {
+        [(true, false, true), (true, false, false), (true, true, true), (false, false, false)]
+            .map(|(write, none, thinks)| Request { write, none, provider, thinks })
+    });
     Scope {
         name: "everything",
         rules: Rules::CONTRACT,
@@ -277,6 +276,7 @@ impl Scope {
             facts.extend(self.directives.iter().map(|&hard| Fact::Push(hard)));
         }
         facts.extend(self.requests.iter().map(|&request| Fact::Open(request)));
+        facts.push(Fact::Refuse);
         if model.allows(Fact::Reply { end: End::Complete, calls: calls(&[]) }) {
             let fits = |calls: &Calls| calls.iter().flatten().all(|call| self.fits(model, *call));
             let replies = self.replies.iter().filter(|(_, calls)| fits(calls));

@@ -3,10 +3,10 @@
 use xd_protocol::Verdict;
 
 use crate::{
-    facts::{Answer, Calls, End, Event, Fact, Judged, Refusal, Request},
+    facts::{Answer, Calls, End, Event, Fact, Judged, MODELS, Pin, Provider, Refusal, Request},
     model::{
         Action, Batch, CALLS, Call, Handler, Hard, HardChoice, InFlight, Ledger, Life, Model, Next,
-        PERSON, PLACES, Phase, Place, RUNS, Rest, Run, Turn, Which,
+        PERSON, PLACES, Phase, Place, RUNS, Refused, Rest, Run, Turn, Which,
     },
     mutation::Mutation,
 };
@@ -42,6 +42,9 @@ impl<const A: usize> Model<A> {
             Fact::Push(_) => self.directives() < self.queue.len(),
             Fact::Open(_) => self.phase == Phase::Ready,
             Fact::Reply { .. } => matches!(self.phase, Phase::Asked(_)),
+            Fact::Refuse => {
+                matches!(self.phase, Phase::Asked(Turn { pinned: Some(_), .. }))
+            }
             Fact::Person { .. } => !self.is_due(PERSON),
             Fact::Poll(place) => match self.places[usize::from(place)] {
                 Place::Waiting(Call::Confirm { .. }) => self.runs.contains(&None),
@@ -78,6 +81,7 @@ impl<const A: usize> Model<A> {
             Fact::Push(hard) => self.push(hard),
             Fact::Open(request) => self.open(rules, request, seen),
             Fact::Reply { end, calls } => self.reply(rules, end, calls, seen),
+            Fact::Refuse => self.refuse(rules, seen),
             Fact::Person { verdict, which } => {
                 let confirm = Call::Confirm { verdict, which, blank: false };
                 self.places[PERSON] = Place::Waiting(confirm);
@@ -141,7 +145,10 @@ impl<const A: usize> Model<A> {
         self.queue = Default::default();
         self.in_flight = None;
         if let Phase::Asked(turn) = &mut self.phase {
-            *turn = Turn { head: 0, forced: false, hard: false, orphan: true };
+            *turn = Turn { head: 0, forced: false, hard: false, orphan: true, ..*turn };
+        }
+        if rules.has(Mutation::RefusalsEndWithTheSession) {
+            self.refused = Default::default();
         }
     }
 
@@ -202,8 +209,17 @@ impl<const A: usize> Model<A> {
                 unavailable = true;
             } else {
                 self.in_flight = Some(InFlight { hard, invoked: false });
-                self.phase =
-                    Phase::Asked(Turn { head: 0, forced: false, hard: true, orphan: false });
+                let pin = match hard.choice {
+                    HardChoice::Active => self.pin(rules, request),
+                    HardChoice::None | HardChoice::Inactive => Pin::Own,
+                };
+                self.phase = Phase::Asked(Turn {
+                    head: 0,
+                    forced: false,
+                    hard: true,
+                    orphan: false,
+                    pinned: None,
+                });
                 let hard = Some(hard.choice);
                 seen.push(Event::Opened {
                     head: 0,
@@ -211,6 +227,7 @@ impl<const A: usize> Model<A> {
                     force: false,
                     hard,
                     unavailable,
+                    pin,
                 });
                 return;
             }
@@ -232,8 +249,63 @@ impl<const A: usize> Model<A> {
             remind = !action.reminded || rules.has(Mutation::RemindsAgain);
             action.reminded = true;
         }
-        self.phase = Phase::Asked(Turn { head, forced: force, hard: false, orphan: false });
-        seen.push(Event::Opened { head, remind, force, hard: None, unavailable });
+        let pin = if force { self.pin(rules, request) } else { Pin::Own };
+        let pinned = match pin {
+            Pin::Named | Pin::SomeTool => Some((request.provider, request.thinks)),
+            Pin::Own | Pin::Unavailable => None,
+        };
+        self.phase = Phase::Asked(Turn { head, forced: force, hard: false, orphan: false, pinned });
+        seen.push(Event::Opened { head, remind, force, hard: None, unavailable, pin });
+    }
+
+    /// How a choice of one tool is asked for: as the provider is said to allow, and never as it has
+    /// refused (`CONTRACT G9`).
+    fn pin(&self, rules: &Rules, request: Request) -> Pin {
+        let refused = match self.refused[request.provider as usize] {
+            _ if rules.has(Mutation::RefusalsAreIgnored) => Refused::No,
+            refused => refused,
+        };
+        match (request.provider, refused, request.thinks) {
+            (Provider::Named, Refused::No, _)
+            | (Provider::Named, Refused::WhileThinking, false)
+            | (Provider::NamedUnlessThinking, Refused::No, false) => Pin::Named,
+            (Provider::SomeTool, Refused::No, _) => Pin::SomeTool,
+            (Provider::AutoOnly, ..) if rules.has(Mutation::PinsWhoeverIsAsked) => Pin::Named,
+            (
+                Provider::Named
+                | Provider::NamedUnlessThinking
+                | Provider::SomeTool
+                | Provider::AutoOnly
+                | Provider::Unknown,
+                ..,
+            ) => Pin::Unavailable,
+        }
+    }
+
+    /// The provider refuses the forced choice. The turn was none: it is planned anew, nothing is
+    /// spent, and what was refused is learned of this model alone (`CONTRACT G9, G12`).
+    fn refuse(&mut self, rules: &Rules, seen: &mut Vec<Event>) {
+        let Phase::Asked(turn) = self.phase else { return };
+        let Some((provider, thinks)) = turn.pinned else { return };
+        let learned = &mut self.refused[provider as usize];
+        *learned = match (*learned, thinks) {
+            (Refused::No, true) => Refused::WhileThinking,
+            (Refused::WhileThinking | Refused::Always, true) | (_, false) => Refused::Always,
+        };
+        if rules.has(Mutation::RefusalsAreOfAll) {
+            self.refused = [*learned; MODELS];
+        }
+        if let Some(head) = usize::from(turn.head).checked_sub(1) {
+            let ledger = &mut self.actions[head].ledger;
+            if rules.has(Mutation::RefusalsForgetTheBudget) {
+                *ledger = Ledger::default();
+            }
+            if rules.has(Mutation::RefusedTurnsSpend) {
+                ledger.turns += 1;
+            }
+        }
+        seen.push(Event::ChoiceRefused);
+        self.next_turn();
     }
 
     fn reply(&mut self, rules: &Rules, end: End, calls: Calls, seen: &mut Vec<Event>) {
