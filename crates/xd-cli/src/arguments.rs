@@ -26,8 +26,8 @@ pub(crate) struct Arguments {
 }
 
 const AFTER_HELP: &str = "\
-Exit status: 0 done (staged, applied, discarded, shown); 1 nothing to do (nothing matched, nothing \
-pending); 2 an error, and nothing was changed. status, log and devices only report: 0 also where \
+Exit status: 0 done (staged, applied, discarded, undone, shown); 1 nothing to do (nothing matched, \
+nothing pending, nothing to undo or recover); 2 an error, and nothing was changed. status, log and devices only report: 0 also where \
 there is nothing to list. Where the work was done and only its output could not be written, the \
 status is 2 and the message says so.
 With --json a command prints one JSON object, an error {\"v\":1,\"error\":…,\"hint\":…}; log and demo \
@@ -67,6 +67,26 @@ pub(crate) enum Command {
     Resolve(DecisionArguments),
     /// Discard a staged action.
     Reject(DecisionArguments),
+    /// Put back what an applied action wrote, where the files still are as it left them. Without a
+    /// number, the change that was written last. It is an action of its own, with a line in the log.
+    Undo(UndoArguments),
+    /// Write again what was undone, where the files still are as the undo left them. Without a
+    /// number, the change that was undone last.
+    Redo(UndoArguments),
+    /// Stage a stale action anew against the present files, under a new number that supersedes the
+    /// old one. It is refused where its edits touch what changed.
+    Restage {
+        /// The action's number; without one, the most recent.
+        #[arg(value_parser = number)]
+        number: Option<u64>,
+    },
+    /// Finish or take back a change that was interrupted, and say what became of it. Every other
+    /// command does so too when it meets one.
+    Recover {
+        /// Only say what would be done.
+        #[arg(long)]
+        dry_run: bool,
+    },
     /// Print every decision made in this workspace, oldest first; with --json as JSON Lines, one
     /// object a decision.
     Log,
@@ -141,6 +161,15 @@ pub(crate) struct DecisionArguments {
     pub(crate) words: Vec<String>,
 }
 
+/// What `xd undo` and `xd redo` take.
+#[derive(Debug, Args)]
+pub(crate) struct UndoArguments {
+    /// The action's number (the last change without one), then the reason in a sentence, which may
+    /// be left out.
+    #[arg(value_name = "[N] [REASON]")]
+    pub(crate) words: Vec<String>,
+}
+
 /// Why the first word of a decision cannot be told for a number or for a part of the reason. To take
 /// it for the reason would decide about the most recent action where another one was meant.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -153,23 +182,21 @@ pub(crate) enum FirstWord {
     Blank,
 }
 
-impl DecisionArguments {
-    /// The number, if the first word is one, and the reason.
-    pub(crate) fn split(&self) -> Result<(Option<u64>, String), FirstWord> {
-        let Some((first, rest)) = self.words.split_first() else {
-            return Ok((None, String::new()));
-        };
-        if let Ok(number) = number(first) {
-            return Ok((Some(number), rest.join(" ")));
-        }
-        if !rest.is_empty() && !first.contains(is_visible) {
-            return Err(FirstWord::Blank);
-        }
-        if begins_like_a_number(first) && !(rest.is_empty() && is_a_sentence(first)) {
-            return Err(FirstWord::NoNumber(first.clone()));
-        }
-        Ok((None, self.words.join(" ")))
+/// The number, if the first of the words is one, and the reason.
+pub(crate) fn number_and_reason(words: &[String]) -> Result<(Option<u64>, String), FirstWord> {
+    let Some((first, rest)) = words.split_first() else {
+        return Ok((None, String::new()));
+    };
+    if let Ok(number) = number(first) {
+        return Ok((Some(number), rest.join(" ")));
     }
+    if !rest.is_empty() && !first.contains(is_visible) {
+        return Err(FirstWord::Blank);
+    }
+    if begins_like_a_number(first) && !(rest.is_empty() && is_a_sentence(first)) {
+        return Err(FirstWord::NoNumber(first.clone()));
+    }
+    Ok((None, words.join(" ")))
 }
 
 fn is_visible(c: char) -> bool {
@@ -213,7 +240,8 @@ mod tests {
     }
 
     fn split(words: &[&str]) -> Result<(Option<u64>, String), FirstWord> {
-        DecisionArguments { words: words.iter().map(|w| (*w).to_owned()).collect() }.split()
+        let words: Vec<String> = words.iter().map(|w| (*w).to_owned()).collect();
+        number_and_reason(&words)
     }
 
     #[test]

@@ -8,8 +8,12 @@ mod log;
 mod look;
 mod operands;
 mod preview;
+mod recover;
+mod restage;
+mod undo;
 
 use xd_protocol::Verdict;
+use xd_write::Direction;
 
 use crate::{
     arguments::{Arguments, Command},
@@ -33,6 +37,11 @@ pub(crate) fn run(arguments: &Arguments, screen: &mut Screen) -> Result<Status, 
         Command::Show { number, diff: true } => look::diff(directory, *number, screen),
         Command::Resolve(decision) => decide::run(directory, Verdict::Apply, decision, screen),
         Command::Reject(decision) => decide::run(directory, Verdict::Discard, decision, screen),
+        Command::Undo(undo) => undo::run(directory, Direction::Undo, undo, screen),
+        Command::Redo(redo) => undo::run(directory, Direction::Redo, redo, screen),
+        Command::Restage { number } => restage::run(directory, *number, screen),
+        Command::Recover { dry_run: true } => recover::look(directory, screen),
+        Command::Recover { dry_run: false } => recover::run(directory, screen),
         Command::Log => log::run(directory, screen),
         Command::Devices => devices::run(directory, screen),
         Command::Read { address } => address::read(directory, address, screen),

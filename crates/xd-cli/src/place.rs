@@ -18,7 +18,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 pub(crate) struct Place {
     pub(crate) workspace: Workspace,
     pub(crate) session: Arc<Session>,
-    state: StateFolder,
+    pub(crate) state: StateFolder,
     _lock: StateLock,
 }
 
@@ -54,6 +54,13 @@ pub(crate) struct View {
 impl View {
     /// Opens the workspace in `directory` for a command that looks. It waits for nobody.
     pub(crate) fn open(directory: &Path, screen: &mut Screen) -> Result<Self, Failure> {
+        let (view, told) = Self::settle(directory)?;
+        screen.recovered(told);
+        Ok(view)
+    }
+
+    /// The same, and what was settled with it.
+    pub(crate) fn settle(directory: &Path) -> Result<(Self, Recovered), Failure> {
         let workspace = workspace(directory)?;
         let state = StateFolder::open_existing(&workspace, SESSION).map_err(state_failure)?;
         let (session, mut told, mut busy) = match &state {
@@ -68,8 +75,7 @@ impl View {
                 Err(error) => told.trouble = Some(error.to_string()),
             }
         }
-        screen.recovered(told);
-        Ok(Self { workspace, session: Arc::new(session), state, busy })
+        Ok((Self { workspace, session: Arc::new(session), state, busy }, told))
     }
 
     /// The staged actions.
@@ -81,6 +87,21 @@ impl View {
     pub(crate) fn host(&self) -> Host {
         host(&self.workspace, &self.session, self.state.as_ref())
     }
+}
+
+/// What is left half done in `directory`, and what would become of it; nothing is settled.
+pub(crate) fn unsettled(directory: &Path) -> Result<Recovered, Failure> {
+    let workspace = workspace(directory)?;
+    let state = StateFolder::open_existing(&workspace, SESSION).map_err(state_failure)?;
+    let mut told = match &state {
+        Some(state) => Recovered::of(&restore(&workspace, state, None).map_err(state_failure)?.1),
+        None => Recovered::default(),
+    };
+    match workspace.root().interrupted() {
+        Ok(commit) => told.commit = commit,
+        Err(error) => told.trouble = Some(error.to_string()),
+    }
+    Ok(told)
 }
 
 /// Without a state folder there are no drafts yet, and none is written: a view only looks.

@@ -11,7 +11,7 @@ use xd_write::CallScope;
 
 use super::block_on;
 use crate::{
-    arguments::DecisionArguments,
+    arguments::{DecisionArguments, FirstWord, number_and_reason},
     failure::{Failure, Status},
     place::Place,
     screen::Screen,
@@ -24,17 +24,9 @@ pub(crate) fn run(
     arguments: &DecisionArguments,
     screen: &mut Screen,
 ) -> Result<Status, Failure> {
-    let word = verdict.device();
-    let (number, reason) = arguments.split().map_err(|error| {
-        Failure::new(
-            error,
-            format!(
-                "Give a number from `xd status` or none; a reason that begins like a number is \
-                 quoted whole: xd {word} \"2 callers remain.\""
-            ),
-        )
-    })?;
-    check(verdict, number, &reason)?;
+    let (number, reason) =
+        number_and_reason(&arguments.words).map_err(|error| no_number(&error, verdict.device()))?;
+    check(verdict.device(), number, &reason)?;
     let selection = number.and_then(StageNumber::new).map_or(Selection::Head, Selection::Numbered);
     let place = Place::open(directory, screen)?;
     let actions = place.session.actions();
@@ -68,9 +60,19 @@ pub(crate) fn run(
     Ok(Status::Done)
 }
 
+/// The first word is neither a number nor the begin of a reason.
+pub(super) fn no_number(error: &FirstWord, command: &str) -> Failure {
+    Failure::new(
+        error,
+        format!(
+            "Give a number from `xd status` or none; a reason that begins like a number is quoted \
+             whole: xd {command} \"2 callers remain.\""
+        ),
+    )
+}
+
 /// Checks the reason before anything is opened.
-fn check(verdict: Verdict, number: Option<u64>, reason: &str) -> Result<(), Failure> {
-    let word = verdict.device();
+pub(super) fn check(word: &str, number: Option<u64>, reason: &str) -> Result<(), Failure> {
     let n = number.map(|n| format!("{n} ")).unwrap_or_default();
     match Reason::new(reason) {
         Ok(_) => Ok(()),
@@ -150,8 +152,8 @@ fn refusal(
                 action.change_set().is_some_and(|set| set.check(place.workspace.root()).is_err());
             if stale {
                 format!(
-                    "Staged action @{number} is still pending: xd reject {number} \"why\", then \
-                     stage it anew."
+                    "Staged action @{number} is still pending: xd restage {number} makes it anew \
+                     where its edits do not touch what changed, xd reject {number} \"why\" drops it."
                 )
             } else {
                 let other = match verdict {
@@ -206,7 +208,8 @@ fn stale_since(session: &Session, applied: StageNumber) -> Vec<String> {
             let n = action.number();
             format!(
                 "Staged action @{n} ({}) is stale now: it was previewed before this. \
-                 xd reject {n} \"why\", then stage it anew.",
+                 xd restage {n} makes it anew where its edits do not touch, xd reject {n} \"why\" \
+                 drops it.",
                 clean_line(action.label())
             )
         })

@@ -5,8 +5,6 @@ use std::{io::IsTerminal as _, path::Path};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::json;
 use xd_ast_edit::{Control, Limits, Op, Outcome, Proposal, Request, propose};
-use xd_render::preview_block;
-use xd_resolve::Staged;
 use xd_write::{Workspace, stage_change_set};
 
 use super::{block_on, operands, preview};
@@ -109,16 +107,7 @@ fn stage(place: &Place, proposal: Proposal, screen: &mut Screen) -> Result<Statu
             }
         }));
     } else {
-        print(&staged, screen);
+        preview::staged(&staged, screen);
     }
     Ok(Status::Done)
-}
-
-fn print(staged: &Staged, screen: &mut Screen) {
-    let number = staged.number();
-    let preview = preview::of(staged.action(), None, Some(format!("xd show {number}")));
-    screen.lines(&preview_block(&preview, screen.options()));
-    screen.text(&format!(
-        "\nStaged as @{number}; no file is changed yet.\n  apply:   xd resolve {number} \"why\"\n  discard: xd reject {number} \"why\""
-    ));
 }

@@ -205,20 +205,7 @@ fn row(view: &View, action: &StagedAction, width: usize) -> Vec<Line> {
     let mut lines = vec![line];
     let indent = " ".repeat(width + 5);
     let files = action.change_set().map(|set| set.files()).unwrap_or_default();
-    /// How many files a row names.
-    const NAMED: usize = 3;
-    for file in files.iter().take(NAMED) {
-        let mut line = Line::of(&format!("{indent}{} {}", file.verb, file.path), Role::Muted);
-        line.add(&format!("  +{}", file.added), Role::Added);
-        line.add(&format!(" -{}", file.removed), Role::Removed);
-        lines.push(line);
-    }
-    if files.len() > NAMED {
-        lines.push(Line::of(
-            &format!("{indent}and {} more files", files.len() - NAMED),
-            Role::Muted,
-        ));
-    }
+    lines.extend(preview::files(&files, &indent));
     if let Some(stale) = stale(view, action) {
         for part in stale.lines() {
             lines.push(Line::of(&format!("{indent}{part}"), Role::Error));

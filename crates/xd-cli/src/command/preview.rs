@@ -1,9 +1,11 @@
 //! A staged action as a block on the screen.
 
 use serde_json::Value;
-use xd_changeset::ChangeSet;
-use xd_render::{Preview, PreviewState};
-use xd_resolve::{ActionState, StagedAction};
+use xd_changeset::{ChangeSet, FileSummary};
+use xd_render::{Line, Preview, PreviewState, Role, preview_block};
+use xd_resolve::{ActionState, Staged, StagedAction};
+
+use crate::screen::Screen;
 
 /// How many unchanged lines are shown around a change.
 pub(super) const CONTEXT_LINES: usize = 3;
@@ -26,12 +28,41 @@ pub(super) fn of(action: &StagedAction, stale: Option<String>, see_all: Option<S
     }
 }
 
+/// Prints what was just staged, and how to decide about it.
+pub(super) fn staged(staged: &Staged, screen: &mut Screen) {
+    let number = staged.number();
+    let preview = of(staged.action(), None, Some(format!("xd show {number}")));
+    screen.lines(&preview_block(&preview, screen.options()));
+    screen.text(&format!(
+        "\nStaged as @{number}; no file is changed yet.\n  apply:   xd resolve {number} \"why\"\n  \
+         discard: xd reject {number} \"why\""
+    ));
+}
+
 /// The remarks among `details`, then the diff of the change: what is shown is what is applied.
 pub(super) fn text(details: Option<&Value>, change_set: &ChangeSet) -> String {
     let notes = details.and_then(|details| details.get("notes")).and_then(Value::as_array);
     let notes: Vec<&str> = notes.into_iter().flatten().filter_map(Value::as_str).collect();
     let gap = if notes.is_empty() { "" } else { "\n\n" };
     format!("{}{gap}{}", notes.join("\n"), change_set.unified(CONTEXT_LINES))
+}
+
+/// The first of `files`, a line each behind `indent`, and how many more there are.
+pub(super) fn files(files: &[FileSummary], indent: &str) -> Vec<Line> {
+    /// How many files are named.
+    const NAMED: usize = 3;
+    let mut lines = Vec::new();
+    for file in files.iter().take(NAMED) {
+        let mut line = Line::of(&format!("{indent}{} {}", file.verb, file.path), Role::Muted);
+        line.add(&format!("  +{}", file.added), Role::Added);
+        line.add(&format!(" -{}", file.removed), Role::Removed);
+        lines.push(line);
+    }
+    if files.len() > NAMED {
+        let rest = format!("{indent}and {} more files", files.len() - NAMED);
+        lines.push(Line::of(&rest, Role::Muted));
+    }
+    lines
 }
 
 /// What is drawn of `state`.

@@ -7,7 +7,9 @@ mod devices;
 mod drafts;
 mod edit;
 mod place;
+mod recover;
 mod slips;
+mod undo;
 mod words;
 
 use std::{

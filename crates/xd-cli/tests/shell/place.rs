@@ -118,11 +118,11 @@ fn w3_a_state_folder_that_is_none_is_refused_with_the_way_out() {
     }
 }
 
-const MANY: usize = 300;
+pub(crate) const MANY: usize = 300;
 const LOG: &str = ".xd/sessions/shell/log.jsonl";
 
 /// A folder with one staged action that touches many files.
-fn many() -> Folder {
+pub(crate) fn many() -> Folder {
     let folder = Folder::new(&[]);
     for i in 0..MANY {
         folder.put(&format!("f{i}.ts"), "old(1);\n");
@@ -132,13 +132,13 @@ fn many() -> Folder {
 }
 
 /// How many files are new.
-fn new_ones(folder: &Folder) -> usize {
+pub(crate) fn new_ones(folder: &Folder) -> usize {
     let text = |i| folder.get(&format!("f{i}.ts"));
     (0..MANY).filter(|&i| text(i) == "new(1);\n").count()
 }
 
 /// Starts to resolve, and waits until the decision is on the disk.
-fn resolving(folder: &Folder) -> Child {
+pub(crate) fn resolving(folder: &Folder) -> Child {
     let mut command = folder.command(&["resolve", "1", "Yes."]);
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     while !folder.get(LOG).contains("\"taken\"") && child.try_wait().unwrap().is_none() {
