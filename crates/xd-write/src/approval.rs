@@ -40,12 +40,25 @@ pub trait Approver: Send + Sync {
     fn ask(&self, request: ApprovalRequest) -> BoxFuture<'_, Approval>;
 }
 
-/// Up to which tier calls run by themselves, whom to ask beyond, and what never runs.
+/// What a `write` of a file does. Drafts and devices are not concerned.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum FileWrites {
+    /// It writes the file.
+    #[default]
+    AtOnce,
+    /// It stages a change set that creates or replaces the file, with its preview; the file is
+    /// changed when that is applied.
+    Staged,
+}
+
+/// Up to which tier calls run by themselves, whom to ask beyond, what never runs, and whether a
+/// `write` of a file is staged.
 #[derive(Clone)]
 pub struct Policy {
     automatic: Tier,
     rules: Rules,
     approver: Option<Arc<dyn Approver>>,
+    file_writes: FileWrites,
 }
 
 impl Policy {
@@ -53,7 +66,12 @@ impl Policy {
     /// are refused.
     #[must_use]
     pub fn automatic(tier: Tier) -> Self {
-        Self { automatic: tier, rules: Rules::new(), approver: None }
+        Self {
+            automatic: tier,
+            rules: Rules::new(),
+            approver: None,
+            file_writes: FileWrites::default(),
+        }
     }
 
     /// Asks `approver` about calls beyond the automatic tier.
@@ -75,6 +93,25 @@ impl Policy {
     #[must_use]
     pub fn rules(&self) -> &Rules {
         &self.rules
+    }
+
+    /// Puts every file write behind the confirm: together with producers, which stage anyway, no
+    /// change of a file is then made that nobody has decided on.
+    ///
+    /// A staged write reaches as far as other staging does, [`Tier::Write`]: while something is
+    /// pending it is a detour (`CONTRACT G5`), and where writing needs a person she is asked when
+    /// it is staged and again, with the change in view, when it is applied (`CONTRACT W6`). In plan
+    /// mode it is held back as it is without (`CONTRACT W7, P4`).
+    #[must_use]
+    pub fn stage_writes(mut self) -> Self {
+        self.file_writes = FileWrites::Staged;
+        self
+    }
+
+    /// What a `write` of a file does.
+    #[must_use]
+    pub fn file_writes(&self) -> FileWrites {
+        self.file_writes
     }
 
     /// Whether a call of `tier` may run, after asking where it must.
@@ -102,6 +139,7 @@ impl fmt::Debug for Policy {
             .field("automatic", &self.automatic)
             .field("rules", &self.rules)
             .field("asks", &self.approver.is_some())
+            .field("file_writes", &self.file_writes)
             .finish()
     }
 }

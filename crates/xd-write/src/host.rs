@@ -16,8 +16,9 @@ use xd_resolve::{ActionState, Batch, CallOrder, StageError, Tier, ToolCall, Tool
 use xd_session::{Finalizer, PlanReviewer, Session};
 
 use crate::{
-    CallScope, Concurrency, DeviceEntry, DraftStore, HiddenResolveTool, MemoryDrafts, MountError,
-    Policy, Registry, Tool, ToolContext, ToolDefinition, ToolFailure, Workspace, device,
+    CallScope, Concurrency, DeviceEntry, DraftStore, FileWrites, HiddenResolveTool, MemoryDrafts,
+    MountError, Policy, Registry, Tool, ToolContext, ToolDefinition, ToolFailure, Workspace,
+    device,
     hidden_resolve::confirm_in,
     nearest::nearest,
     read, tier,
@@ -99,7 +100,6 @@ impl HostBuilder {
     #[must_use]
     pub fn writes(mut self, scope: WriteScope) -> Self {
         self.0.write_scope = scope;
-        self.0.built_in[1] = write::definition(scope);
         self
     }
 
@@ -121,6 +121,7 @@ impl HostBuilder {
     /// device (`CONTRACT R1`).
     pub fn try_build(mut self) -> Result<Host, MountError> {
         let host = &mut self.0;
+        host.built_in[1] = write::definition(host.write_scope, host.policy.file_writes());
         let finalizer = host.session.finalizer();
         if finalizer == Finalizer::HiddenTool && host.tool(finalizer.tool_name()).is_none() {
             host.tools.insert(0, Arc::new(HiddenResolveTool::new(Arc::clone(&host.session))));
@@ -157,7 +158,10 @@ impl Host {
             policy: Policy::default(),
             drafts: Arc::new(MemoryDrafts::new()),
             write_scope: WriteScope::default(),
-            built_in: [read::definition(), write::definition(WriteScope::default())],
+            built_in: [
+                read::definition(),
+                write::definition(WriteScope::default(), FileWrites::default()),
+            ],
         })
     }
 

@@ -20,6 +20,8 @@
 //!   (`CONTRACT P2`).
 //! - **Invariant W8:** a device's tool gets only arguments that its schema accepts, and a schema
 //!   that cannot be checked whole is not mounted (`CONTRACT R3`).
+//! - **Invariant W9:** where file writes are staged, no call of `write` changes a file but a confirm
+//!   (`CONTRACT S4, W1`).
 //!
 //! # Example
 //! ```
@@ -49,7 +51,8 @@
 //! # Where to read on
 //! [`Host`] to assemble an agent's tools, [`Tool`], [`FnTool`] and [`CustomTool`] to write one,
 //! [`Registry`] to mount them as devices, [`ArgumentSchema`] for what they accept,
-//! [`stage_change_set`] to stage files, [`DraftStore`] for `local://`, [`Rules`] for what never
+//! [`stage_change_set`] to stage files, [`Policy::stage_writes`] to put what `write` does to files
+//! behind the confirm too, [`DraftStore`] for `local://`, [`Rules`] for what never
 //! runs, [`StateFolder`] for what outlives the process.
 
 mod approval;
@@ -84,7 +87,7 @@ mod undo;
 mod workspace;
 mod write;
 
-pub use approval::{Approval, ApprovalRequest, Approver, Policy};
+pub use approval::{Approval, ApprovalRequest, Approver, FileWrites, Policy};
 pub use arguments::{BodyFault, DeviceBody};
 pub use context::{CallScope, Progress, ProgressSink, ToolContext};
 pub use custom_tool::{Custom, CustomAction, CustomContext, CustomTool};

@@ -111,6 +111,10 @@ fn selected(
     page(&text, &Visible(address).to_string(), selector, Lines::Plain)
 }
 
+/// The line at which the preview begins where a staged action is read: a line that names it and a
+/// blank one stand before.
+pub(crate) const PREVIEW_STARTS: usize = 3;
+
 /// The whole preview of a staged action, whatever became of it.
 fn preview(host: &Host, number: StageNumber) -> Result<String, String> {
     let (action, state) = host.session().actions().get(number).ok_or_else(|| {

@@ -10,8 +10,8 @@ use xd_resolve::{Decider, Guard, StagedAction, ToolResult};
 ///
 /// A call goes by the name of what it reaches, whichever way it was called: a tool by its own
 /// name; a device by its name, through `write xd://<name>` and through a call of that name alike;
-/// `resolve`, `reject` and `propose` likewise; `read`; a file written by `write`, which does not
-/// stand for the devices behind it; a draft by `local`. What a denied tool had staged is not
+/// `resolve`, `reject` and `propose` likewise; `read`; a file written by `write`, at once or staged,
+/// which does not stand for the devices behind it; a draft by `local`. What a denied tool had staged is not
 /// applied either, by whatever route.
 ///
 /// An allow rule is the host's word that a tool changes nothing of the working tree that plan mode

@@ -1,23 +1,33 @@
 //! The `write` tool (`CONTRACT W1–W4`).
 
+mod staged;
+
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use xd_changeset::WriteOptions;
+use xd_changeset::{RelPath, WriteOptions};
 use xd_protocol::{Address, Device, Selector, Target, classify, is_selector_list, split_selector};
 use xd_resolve::ToolResult;
 
-use crate::{Host, ToolContext, ToolDefinition, WriteScope, device, inert::inert_json, local};
+use crate::{
+    FileWrites, Host, ToolContext, ToolDefinition, WriteScope, device, inert::inert_json, local,
+};
 
 /// How `write` is offered to a model.
-pub(crate) fn definition(scope: WriteScope) -> ToolDefinition {
-    let (summary, path, content) = match scope {
-        WriteScope::Files => (
+pub(crate) fn definition(scope: WriteScope, files: FileWrites) -> ToolDefinition {
+    let (summary, path, content) = match (scope, files) {
+        (WriteScope::Files, FileWrites::AtOnce) => (
             "Creates or replaces a file, or writes to an xd:// device.",
             "A path in the workspace, or an xd:// address.",
             "The whole content of the file, or what the device is to get.",
         ),
-        WriteScope::DevicesOnly => (
+        (WriteScope::Files, FileWrites::Staged) => (
+            "Proposes to create or replace a file, or writes to an xd:// device.\nA write of a file \
+             is staged: its result is a preview, and the file is changed only when that is applied.",
+            "A path in the workspace, or an xd:// address.",
+            "The whole content of the file, or what the device is to get.",
+        ),
+        (WriteScope::DevicesOnly, FileWrites::AtOnce | FileWrites::Staged) => (
             "Writes to an xd:// device; it writes no files.",
             "An xd:// address.",
             "What the device is to get.",
@@ -51,7 +61,7 @@ pub(crate) async fn write(
 ) -> ToolResult {
     match target(arguments) {
         Ok(WriteTarget::Device(device, body)) => device::write(host, context, device, body).await,
-        Ok(WriteTarget::File(path, text)) => file(host, path, text),
+        Ok(WriteTarget::File(path, text)) => file(host, context, path, text).await,
         Ok(WriteTarget::Draft(rest, text)) => local::write(host, rest, text),
         Err(error) => error,
     }
@@ -114,7 +124,7 @@ pub(crate) fn may_write_files(host: &Host, path: &str) -> Result<(), ToolResult>
     }
 }
 
-fn file(host: &Host, path: &str, content: &str) -> ToolResult {
+async fn file(host: &Host, context: &Arc<ToolContext>, path: &str, content: &str) -> ToolResult {
     if let Err(refusal) = may_write_files(host, path) {
         return refusal;
     }
@@ -133,19 +143,28 @@ fn file(host: &Host, path: &str, content: &str) -> ToolResult {
             inert_json(&json!({ "path": read }).to_string()),
         ));
     }
+    match host.policy().file_writes() {
+        FileWrites::AtOnce => write_now(host, &relative, content),
+        FileWrites::Staged => staged::stage(context, &relative, content).await,
+    }
+}
+
+fn write_now(host: &Host, path: &RelPath, content: &str) -> ToolResult {
     let options = WriteOptions::new().executable(content.starts_with("#!"));
-    match root.write_atomic(&relative, content.as_bytes(), options) {
+    match host.workspace().root().write_atomic(path, content.as_bytes(), options) {
         Ok(written) => {
             let how = if written.created { "created" } else { "replaced" };
-            let bytes = content.len();
-            let plural = if bytes == 1 { "" } else { "s" };
-            ToolResult::text(format!("Wrote {relative} ({how}, {bytes} byte{plural})."))
-                .with_details(
-                    json!({ "path": relative, "bytes": bytes, "created": written.created }),
-                )
+            ToolResult::text(staged::wrote(path, how, written.len)).with_details(
+                json!({ "path": path, "bytes": written.len, "created": written.created }),
+            )
         }
         Err(error) => ToolResult::error(format!("write: {error}")),
     }
+}
+
+/// `1 byte`, `2 bytes`.
+fn counted(n: u64, what: &str) -> String {
+    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
 }
 
 /// The read that `path` looks like, where it ends in a selector (`CONTRACT W4`).
