@@ -11,7 +11,7 @@ use super::{LogEvent, LogLine};
 ///
 /// To undo is to apply the inverse of what was applied last about a change, and to redo is to undo
 /// the undo. So each change has a chain of applied actions, and stands after an odd number of them
-/// (**Invariant W6**).
+/// (**Invariant W10**).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct History {
     /// Every number that was staged, with the one that it undoes.
