@@ -2,6 +2,8 @@
 //! here (`CONTRACT S7`, `CONTRACT F5`).
 
 mod staged;
+#[cfg(test)]
+mod tests;
 mod writable;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,6 +14,7 @@ use crate::disk::EntryKind;
 use crate::root::{PathError, Root, new_file_mode};
 use crate::{ByteEdit, Change, ChangeSet, Content, EditError, FileKind, InvalidChangeSet, RelPath};
 
+use crate::spill::{Spill, Unfilled};
 use staged::StagedFile;
 pub use writable::Place;
 
@@ -25,6 +28,9 @@ pub use writable::Place;
 pub struct Builder {
     root: Root,
     steps: Vec<Step>,
+    spill: Spill,
+    /// The first content that could not be kept. The call that brought it cannot say so.
+    failed: Option<(RelPath, io::Error)>,
 }
 
 #[derive(Debug)]
@@ -119,6 +125,17 @@ pub enum BuildError {
         /// The system's reason.
         source: io::Error,
     },
+    /// A large content cannot be kept on disk while the change is staged.
+    #[error(
+        "the large content of '{path}' cannot be kept on disk: {source}. Nothing is staged; \
+         free some space and stage again"
+    )]
+    NoRoom {
+        /// The file.
+        path: RelPath,
+        /// The system's reason.
+        source: io::Error,
+    },
     /// The system refuses to let the file be read.
     #[error("cannot read '{path}': {source}")]
     Io {
@@ -135,7 +152,8 @@ pub enum BuildError {
 impl ChangeSet {
     /// Begins a change set of files below `root`.
     pub fn builder(root: &Root) -> Builder {
-        Builder { root: root.clone(), steps: Vec::new() }
+        let spill = Spill::of(root.shared_disk());
+        Builder { root: root.clone(), steps: Vec::new(), spill, failed: None }
     }
 }
 
@@ -154,12 +172,14 @@ impl Builder {
         expected: Content,
         edits: Vec<ByteEdit>,
     ) -> &mut Self {
-        self.push(Step::Edit { path: path.clone(), expected: Some(expected), edits })
+        let expected = Some(self.keep(path, expected));
+        self.push(Step::Edit { path: path.clone(), expected, edits })
     }
 
     /// Replaces the whole content of an existing file.
     pub fn replace(&mut self, path: &RelPath, after: impl Into<Content>) -> &mut Self {
-        self.push(Step::Replace { path: path.clone(), expected: None, after: after.into() })
+        let after = self.keep(path, after);
+        self.push(Step::Replace { path: path.clone(), expected: None, after })
     }
 
     /// As [`replace`](Self::replace), bound to the bytes that the producer saw.
@@ -169,11 +189,8 @@ impl Builder {
         expected: Content,
         after: impl Into<Content>,
     ) -> &mut Self {
-        self.push(Step::Replace {
-            path: path.clone(),
-            expected: Some(expected),
-            after: after.into(),
-        })
+        let (expected, after) = (Some(self.keep(path, expected)), self.keep(path, after));
+        self.push(Step::Replace { path: path.clone(), expected, after })
     }
 
     /// Creates a file where nothing is, with the folders it needs. Without `mode` it gets what
@@ -184,7 +201,8 @@ impl Builder {
         after: impl Into<Content>,
         mode: Option<u32>,
     ) -> &mut Self {
-        self.push(Step::Create { path: path.clone(), after: after.into(), mode })
+        let after = self.keep(path, after);
+        self.push(Step::Create { path: path.clone(), after, mode })
     }
 
     /// Replaces the file if it exists and creates it otherwise (`CONTRACT W1`). `executable`
@@ -195,7 +213,8 @@ impl Builder {
         after: impl Into<Content>,
         executable: bool,
     ) -> &mut Self {
-        self.push(Step::Put { path: path.clone(), after: after.into(), executable })
+        let after = self.keep(path, after);
+        self.push(Step::Put { path: path.clone(), after, executable })
     }
 
     /// Deletes a file, or a link as itself.
@@ -214,6 +233,14 @@ impl Builder {
         self.push(Step::SetMode { path: path.clone(), mode })
     }
 
+    /// The content, on disk where it has no room in memory.
+    fn keep(&mut self, path: &RelPath, content: impl Into<Content>) -> Content {
+        self.spill.keep(content.into()).unwrap_or_else(|error| {
+            self.failed.get_or_insert_with(|| (path.clone(), error));
+            Content::new([])
+        })
+    }
+
     fn push(&mut self, step: Step) -> &mut Self {
         self.steps.push(step);
         self
@@ -223,11 +250,23 @@ impl Builder {
     /// whose result equals what they are are left out (`CONTRACT S6`), so that the set may be
     /// empty. An interrupted commit is recovered first.
     ///
-    /// Reads only; takes the lock only where there is something to recover.
+    /// Reads only; takes the lock only where there is something to recover. Contents that have no
+    /// room in memory ([`Content::LARGE`], [`Content::TOTAL`]) are kept in a file without a name.
     pub fn build(&self) -> Result<ChangeSet, BuildError> {
+        if let Some((path, error)) = &self.failed {
+            let source = match error.raw_os_error() {
+                Some(code) => io::Error::from_raw_os_error(code),
+                None => io::Error::new(error.kind(), error.to_string()),
+            };
+            return Err(BuildError::NoRoom { path: path.clone(), source });
+        }
         self.root.settle()?;
-        let mut files =
-            Staging { root: &self.root, files: BTreeMap::new(), created: BTreeMap::new() };
+        let mut files = Staging {
+            root: &self.root,
+            spill: &self.spill,
+            files: BTreeMap::new(),
+            created: BTreeMap::new(),
+        };
         // Deletions first, so that a create may take the name of a deleted file.
         let (deletions, others): (Vec<_>, Vec<_>) =
             self.steps.iter().partition(|step| matches!(step, Step::Delete { .. }));
@@ -239,6 +278,7 @@ impl Builder {
 /// The files touched so far, by the path that they really have.
 struct Staging<'a> {
     root: &'a Root,
+    spill: &'a Spill,
     files: BTreeMap<RelPath, StagedFile>,
     created: BTreeMap<RelPath, (Content, u32)>,
 }
@@ -318,12 +358,14 @@ impl Staging<'_> {
             let before = match expected {
                 Some(seen) if seen.len() == stat.len && kind == FileKind::File => seen.clone(),
                 Some(_) => return Err(BuildError::ChangedSinceRead(path.clone())),
-                None => Content::new(
-                    self.root
-                        .disk()
-                        .contents(&real, kind)
-                        .map_err(|source| BuildError::Io { path: path.clone(), source })?,
-                ),
+                None => self.spill.file_at(self.root.disk(), &real, kind, stat.len).map_err(
+                    |error| match error {
+                        Unfilled::Source(source) => BuildError::Io { path: path.clone(), source },
+                        Unfilled::Scratch(source) => {
+                            BuildError::NoRoom { path: path.clone(), source }
+                        }
+                    },
+                )?,
             };
             self.files.insert(real.clone(), StagedFile::new(real.clone(), stat, kind, before));
         }
@@ -357,11 +399,11 @@ impl Staging<'_> {
     }
 
     fn finish(self) -> Result<ChangeSet, BuildError> {
-        staged::refuse_same_file(&self.files)?;
+        staged::refuse_same_file(&self.files, self.spill)?;
         let mut changes = Vec::new();
         let mut twins = BTreeSet::new();
         for file in self.files.values() {
-            let Some(change) = file.change()? else { continue };
+            let Some(change) = file.change(self.spill)? else { continue };
             // Two names of one file with one result: writing one writes both.
             let shared = file.has_other_names() && change.vacates().is_none();
             if shared && !twins.insert(file.identity()) {

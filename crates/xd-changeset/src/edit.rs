@@ -1,10 +1,12 @@
 //! Byte edits of one file, and putting them together in one pass.
 
 use std::fmt;
+use std::io;
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
+use crate::Content;
 use crate::content::bytes_as_text;
 
 /// Bytes `range` of a file replaced by `text`. An empty range inserts; an empty text deletes.
@@ -99,6 +101,49 @@ pub(crate) fn sorted(len: usize, edits: &[ByteEdit]) -> Result<Vec<&ByteEdit>, E
     Ok(order)
 }
 
+/// Why the result of edits cannot be had.
+#[derive(Debug)]
+pub(crate) enum AssembleError {
+    Edit(EditError),
+    Unreadable(io::Error),
+}
+
+/// Hands over, in order, what `edits` make of `before`, without holding either whole.
+pub(crate) fn assemble(
+    before: &Content,
+    edits: &[ByteEdit],
+    take: &mut dyn FnMut(&[u8]) -> io::Result<()>,
+) -> Result<(), AssembleError> {
+    let len = usize::try_from(before.len()).unwrap_or(usize::MAX);
+    let order = sorted(len, edits).map_err(AssembleError::Edit)?;
+    let mut rest = order.into_iter().peekable();
+    // Where the next byte of `before` lies, and how far the edit begun last takes bytes away.
+    let (mut at, mut gone) = (0, 0);
+    before
+        .pieces(&mut |mut piece| {
+            loop {
+                let skip = gone.max(at) - at;
+                let skipped = skip.min(piece.len());
+                (piece, at) = (&piece[skipped..], at + skipped);
+                // An edit at the very end of a piece waits for the next one.
+                match rest.next_if(|edit| edit.range.start < at + piece.len()) {
+                    Some(edit) => {
+                        let (kept, after) = piece.split_at(edit.range.start - at);
+                        take(kept)?;
+                        take(&edit.text)?;
+                        (piece, at, gone) = (after, edit.range.start, edit.range.end);
+                    }
+                    None => {
+                        at += piece.len();
+                        return take(piece);
+                    }
+                }
+            }
+        })
+        .and_then(|()| rest.try_for_each(|edit| take(&edit.text)))
+        .map_err(AssembleError::Unreadable)
+}
+
 impl fmt::Display for ByteEdit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "bytes {}..{} → {} bytes", self.range.start, self.range.end, self.text.len())
@@ -175,7 +220,14 @@ mod tests {
             let mut shuffled = edits.clone();
             shuffled.reverse();
             prop_assert_eq!(&apply_edits(&source, &edits).unwrap(), &expect);
-            prop_assert_eq!(apply_edits(&source, &shuffled).unwrap(), expect);
+            prop_assert_eq!(&apply_edits(&source, &shuffled).unwrap(), &expect);
+            let mut streamed = Vec::new();
+            let mut take = |piece: &[u8]| {
+                streamed.extend_from_slice(piece);
+                Ok(())
+            };
+            assemble(&Content::new(source), &edits, &mut take).unwrap();
+            prop_assert_eq!(streamed, expect);
         }
     }
 }

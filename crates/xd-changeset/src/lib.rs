@@ -68,6 +68,8 @@ mod restage;
 mod root;
 mod set;
 mod shown;
+#[cfg(feature = "commit")]
+mod spill;
 mod stale;
 mod stored;
 

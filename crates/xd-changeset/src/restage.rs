@@ -1,15 +1,15 @@
 //! Making a stale change set anew against the present files, where its edits do not touch what
 //! changed (`CONTRACT F7`).
 
+use std::io;
 use std::ops::Range;
 
 use crate::commit::RecoverError;
 use crate::disk::Stat;
+use crate::edit::AssembleError;
 use crate::root::Root;
-use crate::{
-    ByteEdit, Change, ChangeSet, Content, FileKind, FileState, InvalidChangeSet, RelPath,
-    apply_edits,
-};
+use crate::spill::{Spill, Unfilled};
+use crate::{ByteEdit, Change, ChangeSet, Content, FileKind, FileState, InvalidChangeSet, RelPath};
 
 /// A stale change set cannot be made anew; the old one is as it was.
 #[derive(Debug, thiserror::Error)]
@@ -47,10 +47,11 @@ impl ChangeSet {
     /// Answers an equal set where nothing changed. Writes nothing.
     pub fn restage(&self, root: &Root) -> Result<ChangeSet, RestageError> {
         root.settle()?;
+        let spill = Spill::of(root.shared_disk());
         let mut changes = Vec::with_capacity(self.len());
         let mut refused = Vec::new();
         for change in self.changes() {
-            match carry_over(root, change) {
+            match carry_over(root, &spill, change) {
                 Ok(change) => changes.extend(change),
                 Err(why) => refused.push(NotRestaged {
                     path: change.source().unwrap_or(change.path()).clone(),
@@ -76,23 +77,35 @@ impl ChangeSet {
 }
 
 /// The change against the present file; none where the file already is what it would make.
-fn carry_over(root: &Root, change: &Change) -> Result<Option<Change>, String> {
+fn carry_over(root: &Root, spill: &Spill, change: &Change) -> Result<Option<Change>, String> {
     let (Some(path), Some(was)) = (change.source(), change.from_state()) else {
         return Ok(Some(change.clone()));
     };
-    let (stat, present) = look(root, path, was.kind)?;
+    let (stat, present) = look(root, spill, path, was.kind)?;
     let from = FileState::of(was.kind, &present, stat.mode);
     // A mode that the set does not mean to change is whatever it is now.
     let mode = |wanted: u32| if wanted == was.mode { stat.mode } else { wanted };
+    if change.to_state().is_some_and(|to| to == from) && change.source() == Some(change.path()) {
+        return Ok(None);
+    }
     if present.hash() != was.hash
         && change.before().is_some_and(|before| change.after() != Some(before))
     {
         let Change::Edit { path, before, edits, mode: wanted, .. } = change else {
             return Err("changed, and the preview holds for the former content alone".to_owned());
         };
-        let edits = shifted(before.slice(), present.slice(), edits)?;
-        let after = apply_edits(present.slice(), &edits).map_err(|error| error.to_string())?;
-        let (path, mode, after) = (path.clone(), mode(*wanted), Content::new(after));
+        let unreadable = |error| format!("cannot be compared: {error}");
+        let was = before.bytes().map_err(unreadable)?;
+        let edits = shifted(&was, &present.bytes().map_err(unreadable)?, edits)?;
+        let after = match spill.edited(&present, &edits) {
+            Ok(after) => after,
+            Err(Unfilled::Source(AssembleError::Edit(error))) => return Err(error.to_string()),
+            Err(Unfilled::Source(AssembleError::Unreadable(error))) => {
+                return Err(unreadable(error));
+            }
+            Err(Unfilled::Scratch(error)) => return Err(no_room(&error)),
+        };
+        let (path, mode) = (path.clone(), mode(*wanted));
         return Ok((after != present || mode != from.mode).then_some(Change::Edit {
             path,
             from,
@@ -121,15 +134,27 @@ fn carry_over(root: &Root, change: &Change) -> Result<Option<Change>, String> {
     })
 }
 
-fn look(root: &Root, path: &RelPath, kind: FileKind) -> Result<(Stat, Content), String> {
+fn no_room(error: &io::Error) -> String {
+    format!("is large and cannot be kept on disk: {error}; free some space")
+}
+
+fn look(
+    root: &Root,
+    spill: &Spill,
+    path: &RelPath,
+    kind: FileKind,
+) -> Result<(Stat, Content), String> {
     let disk = root.disk();
     let stat =
         disk.stat_if_any(path).map_err(|error| error.to_string())?.ok_or("no longer exists")?;
     if stat.kind.changeable() != Some(kind) {
         return Err(format!("is {} now", stat.kind));
     }
-    let bytes = disk.contents(path, kind).map_err(|error| format!("cannot be read: {error}"))?;
-    Ok((stat, Content::new(bytes)))
+    match spill.file_at(disk, path, kind, stat.len) {
+        Ok(content) => Ok((stat, content)),
+        Err(Unfilled::Source(error)) => Err(format!("cannot be read: {error}")),
+        Err(Unfilled::Scratch(error)) => Err(no_room(&error)),
+    }
 }
 
 /// The edits at the places where their lines are now.

@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
+use crate::edit::{AssembleError, assemble};
 use crate::stored::StoredSet;
-use crate::{Change, Content, EditError, FileKind, FileState, RelPath, Verb, apply_edits};
+use crate::{ByteEdit, Change, Content, EditError, FileKind, FileState, Hash, RelPath, Verb};
 
 /// Changes of any number of files that are applied together or not at all (`CONTRACT F1`).
 ///
@@ -84,6 +85,25 @@ pub enum InvalidChangeSet {
         "the result recorded for '{0}' is not what its edits make of it; stage the change again"
     )]
     WrongResult(RelPath),
+    /// A content has no room in memory and cannot be kept on disk either.
+    #[error(
+        "the large content of '{path}' cannot be kept on disk: {reason}. \
+         Free some space and try again"
+    )]
+    NoRoom {
+        /// The file.
+        path: RelPath,
+        /// The system's reason.
+        reason: String,
+    },
+    /// A content that is kept on disk cannot be read back.
+    #[error("the content kept for '{path}' cannot be read back: {reason}")]
+    Unreadable {
+        /// The file.
+        path: RelPath,
+        /// The system's reason.
+        reason: String,
+    },
     /// The change would change nothing.
     #[error("the change of '{0}' changes nothing; leave it out")]
     NoChange(RelPath),
@@ -225,10 +245,10 @@ fn check_change(change: &Change) -> Result<(), InvalidChangeSet> {
     }
     match change {
         Change::Edit { from, before, edits, after, mode, .. } => {
-            let result = apply_edits(before.slice(), edits)
-                .map_err(|source| InvalidChangeSet::Edits { path: path.clone(), source })?;
-            if result != after.slice() {
-                return Err(InvalidChangeSet::WrongResult(path.clone()));
+            match makes(before, edits, after) {
+                Ok(true) => {}
+                Ok(false) => return Err(InvalidChangeSet::WrongResult(path.clone())),
+                Err(error) => return Err(InvalidChangeSet::of_edits(path, error)),
             }
             check_content_change(path, from, before, after, *mode)
         }
@@ -256,6 +276,40 @@ fn check_change(change: &Change) -> Result<(), InvalidChangeSet> {
     }
 }
 
+impl InvalidChangeSet {
+    /// Why the result of a file's edits cannot be had.
+    pub(crate) fn of_edits(path: &RelPath, error: AssembleError) -> Self {
+        let path = path.clone();
+        match error {
+            AssembleError::Edit(source) => InvalidChangeSet::Edits { path, source },
+            AssembleError::Unreadable(error) => {
+                InvalidChangeSet::Unreadable { path, reason: error.to_string() }
+            }
+        }
+    }
+}
+
+/// Whether `edits` make `after` of `before`, compared as it is put together.
+fn makes(before: &Content, edits: &[ByteEdit], after: &Content) -> Result<bool, AssembleError> {
+    let Some(mut rest) = after.slice() else {
+        let mut hasher = blake3::Hasher::new();
+        assemble(before, edits, &mut |piece| {
+            hasher.update(piece);
+            Ok(())
+        })?;
+        return Ok(Hash::of_all(&hasher) == after.hash());
+    };
+    let mut same = true;
+    assemble(before, edits, &mut |piece| {
+        match rest.strip_prefix(piece) {
+            Some(further) => rest = further,
+            None => same = false,
+        }
+        Ok(())
+    })?;
+    Ok(same && rest.is_empty())
+}
+
 fn check_content_change(
     path: &RelPath,
     from: &FileState,
@@ -281,7 +335,9 @@ fn check_link_text(
         FileKind::File => Ok(()),
         FileKind::Symlink
             if !content.is_empty()
-                && content.as_utf8().is_some_and(|text| !text.contains('\0')) =>
+                && content.bytes().is_ok_and(|text| {
+                    std::str::from_utf8(&text).is_ok_and(|text| !text.contains('\0'))
+                }) =>
         {
             Ok(())
         }

@@ -4,10 +4,9 @@ use std::collections::BTreeMap;
 
 use super::BuildError;
 use crate::disk::{Disk, Stat};
-use crate::{
-    ByteEdit, Change, Content, EditError, FileKind, FileState, InvalidChangeSet, RelPath,
-    apply_edits,
-};
+use crate::edit::AssembleError;
+use crate::spill::{Spill, Unfilled};
+use crate::{ByteEdit, Change, Content, FileKind, FileState, InvalidChangeSet, RelPath};
 
 /// A file and what is to become of it.
 #[derive(Debug)]
@@ -144,17 +143,24 @@ impl StagedFile {
         self.mode = Some(mode | (mode & 0o444) >> 2);
     }
 
-    fn edited(&self) -> Result<Content, BuildError> {
+    fn edited(&self, spill: &Spill) -> Result<Content, BuildError> {
         if self.edits.is_empty() {
             return Ok(self.before.clone());
         }
-        let source = |source: EditError| BuildError::Edits { path: self.path.clone(), source };
-        let bytes = apply_edits(self.before.slice(), &self.edits).map_err(source)?;
-        Ok(if bytes == self.before.slice() { self.before.clone() } else { Content::new(bytes) })
+        let path = || self.path.clone();
+        spill.edited(&self.before, &self.edits).map_err(|error| match error {
+            Unfilled::Source(AssembleError::Edit(source)) => {
+                BuildError::Edits { path: path(), source }
+            }
+            Unfilled::Source(AssembleError::Unreadable(source)) => {
+                BuildError::Io { path: path(), source }
+            }
+            Unfilled::Scratch(source) => BuildError::NoRoom { path: path(), source },
+        })
     }
 
     /// What becomes of the file, or none where it stays as it is.
-    pub(super) fn change(&self) -> Result<Option<Change>, BuildError> {
+    pub(super) fn change(&self, spill: &Spill) -> Result<Option<Change>, BuildError> {
         let path = self.path.clone();
         let from = FileState::of(self.kind, &self.before, self.stat.mode);
         let before = self.before.clone();
@@ -162,7 +168,7 @@ impl StagedFile {
         Ok(match &self.fate {
             Fate::Deleted => Some(Change::Delete { path, from, before }),
             Fate::Moved(to) => {
-                let after = self.edited()?;
+                let after = self.edited(spill)?;
                 if self.has_other_names() && (after != before || mode != from.mode) {
                     let why = "it has several names (hard links), and a move with a change would part them; \
                                do it in two steps";
@@ -175,7 +181,7 @@ impl StagedFile {
                 Some(Change::Replace { path, from, before, after: after.clone(), mode })
             }
             Fate::Stays => {
-                let after = self.edited()?;
+                let after = self.edited(spill)?;
                 if after == before {
                     return Ok(set_mode(path, from, mode));
                 }
@@ -193,12 +199,15 @@ fn set_mode(path: RelPath, from: FileState, mode: u32) -> Option<Change> {
 
 /// Two names of one file must not become different things: the later write would undo the
 /// earlier one.
-pub(super) fn refuse_same_file(files: &BTreeMap<RelPath, StagedFile>) -> Result<(), BuildError> {
+pub(super) fn refuse_same_file(
+    files: &BTreeMap<RelPath, StagedFile>,
+    spill: &Spill,
+) -> Result<(), BuildError> {
     let mut seen: BTreeMap<(u64, u64), &StagedFile> = BTreeMap::new();
     for file in files.values().filter(|file| file.has_other_names() && !file.is_leaving()) {
-        let Some(change) = file.change()? else { continue };
+        let Some(change) = file.change(spill)? else { continue };
         let Some(first) = seen.insert(file.identity(), file) else { continue };
-        let same = first.change()?.is_some_and(|other| other.to_state() == change.to_state());
+        let same = first.change(spill)?.is_some_and(|other| other.to_state() == change.to_state());
         if !same {
             return Err(BuildError::SameFile {
                 first: first.path.clone(),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io;
 
 use crate::disk::{Disk, Stat};
-use crate::{Change, ChangeSet, Content, Drift, DriftKind, FileState, Hash, RelPath, StalePreview};
+use crate::{Change, ChangeSet, Content, Drift, DriftKind, FileState, RelPath, StalePreview};
 
 /// What the sources are, by path, for the plan.
 pub(super) type Stats = BTreeMap<RelPath, Stat>;
@@ -55,23 +55,34 @@ fn source(
     if stat.kind.changeable() != Some(from.kind) {
         return Err(DriftKind::Kind { was: from.kind, is: stat.kind.to_string() });
     }
-    let bytes = match disk.contents(path, from.kind) {
-        Ok(bytes) => bytes,
+    let is = match disk.hash(path, from.kind) {
+        Ok(is) => is,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(DriftKind::Vanished),
         Err(error) => return Err(unreachable_because(error)),
     };
-    let is = Hash::of(&bytes);
     if is != from.hash {
-        let lines = match before {
-            Some(before) => crate::diff::describe(before.slice(), &bytes),
-            None => format!("{} bytes then, {} bytes now", from.len, bytes.len()),
-        };
+        let lines = describe(disk, path, from, before, stat.len);
         return Err(DriftKind::Content { was: from.hash, is, lines });
     }
     if stat.mode != from.mode {
         return Err(DriftKind::Mode { was: from.mode, is: stat.mode });
     }
     Ok(stat)
+}
+
+/// Which lines differ; for large contents, and those that cannot be had, only how many bytes.
+fn describe(
+    disk: &dyn Disk,
+    path: &RelPath,
+    from: &FileState,
+    before: Option<&Content>,
+    len: u64,
+) -> String {
+    let lines = before.filter(|_| from.len.max(len) <= Content::LARGE).and_then(|before| {
+        let (was, is) = (before.bytes().ok()?, disk.contents(path, from.kind).ok()?);
+        Some(crate::diff::describe(&was, &is))
+    });
+    lines.unwrap_or_else(|| format!("{} bytes then, {len} bytes now", from.len))
 }
 
 /// Whether nothing is at `path`, or only the moved file itself under a name that the file system

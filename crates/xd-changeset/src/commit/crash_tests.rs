@@ -339,7 +339,7 @@ fn c3_what_is_written_before_the_recovery_is_a_conflict_and_not_lost() {
         let scenario = all().into_iter().find(|scenario| scenario.name == name).unwrap();
         let change =
             scenario.set.changes().iter().find(|change| change.path().as_str() == target).unwrap();
-        let old = change.before().unwrap().slice();
+        let old = change.before().unwrap().slice().unwrap();
         for at in 0.. {
             let disk = scenario.disk.fork();
             let stopped = stopped_at(&disk, at, |disk| drop(apply(disk, &scenario.set)));

@@ -134,7 +134,7 @@ proptest! {
                     prop_assert_eq!(crate::Hash::of(bytes), state.hash);
                     prop_assert_eq!(*mode, state.mode);
                     if let Some(content) = change.after() {
-                        prop_assert_eq!(bytes.as_slice(), content.slice());
+                        prop_assert_eq!(bytes.as_slice(), content.slice().unwrap());
                     }
                 }
                 None => prop_assert!(seen.is_none() || set.changes().iter().any(|other| other.fills() == Some(change.path()))),

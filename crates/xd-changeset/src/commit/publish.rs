@@ -134,7 +134,7 @@ fn prepare(disk: &dyn Disk, set: &ChangeSet, plan: &Plan) -> Result<(), Failure>
                     disk,
                     plan,
                     fresh,
-                    &bytes(set, target, Side::After)?,
+                    content(set, target, Side::After)?,
                     after,
                     Some(target),
                 )?;
@@ -144,7 +144,7 @@ fn prepare(disk: &dyn Disk, set: &ChangeSet, plan: &Plan) -> Result<(), Failure>
                     disk,
                     plan,
                     fresh,
-                    &bytes(set, target, Side::After)?,
+                    content(set, target, Side::After)?,
                     after,
                     like.as_ref(),
                 )?;
@@ -154,7 +154,7 @@ fn prepare(disk: &dyn Disk, set: &ChangeSet, plan: &Plan) -> Result<(), Failure>
                     disk,
                     plan,
                     undo,
-                    &bytes(set, target, Side::Before)?,
+                    content(set, target, Side::Before)?,
                     &private(before),
                     None,
                 )?;
@@ -162,7 +162,7 @@ fn prepare(disk: &dyn Disk, set: &ChangeSet, plan: &Plan) -> Result<(), Failure>
                     disk,
                     plan,
                     redo,
-                    &bytes(set, target, Side::After)?,
+                    content(set, target, Side::After)?,
                     &private(after),
                     None,
                 )?;
@@ -185,18 +185,22 @@ fn prepare_file(
     disk: &dyn Disk,
     plan: &Plan,
     path: &RelPath,
-    bytes: &[u8],
+    content: &Content,
     mark: &Mark,
     like: Option<&RelPath>,
 ) -> Result<(), Failure> {
     match mark.kind {
         FileKind::Symlink => {
-            let target = std::str::from_utf8(bytes).map_err(|_| {
+            let bytes = content.bytes().during("read the new target of", path)?;
+            let target = std::str::from_utf8(&bytes).map_err(|_| {
                 io::Error::new(io::ErrorKind::InvalidData, "the link's target is not UTF-8")
             });
             return target.and_then(|target| disk.create_link(path, target)).during("create", path);
         }
-        FileKind::File => disk.create(path, bytes, mark.mode).during("create", path)?,
+        FileKind::File => match content.slice() {
+            Some(bytes) => disk.create(path, bytes, mark.mode).during("create", path)?,
+            None => create_in_pieces(disk, path, content, mark.mode).during("create", path)?,
+        },
     }
     if let Some(like) = like {
         disk.copy_attributes(like, path).during("copy the owner and attributes of", like)?;
@@ -206,6 +210,20 @@ fn prepare_file(
         }
     }
     if plan.durable { disk.sync(path).during("sync", path) } else { Ok(()) }
+}
+
+/// Makes a file of a content that is not in memory. One that was damaged where it was kept is
+/// found here (`Invariant C6`), before anything is put into place.
+fn create_in_pieces(
+    disk: &dyn Disk,
+    path: &RelPath,
+    content: &Content,
+    mode: u32,
+) -> io::Result<()> {
+    // Its owner must be able to add to it until it is whole.
+    disk.create(path, &[], 0o600)?;
+    content.pieces(&mut |piece| disk.append(path, piece))?;
+    disk.set_mode(path, mode)
 }
 
 fn vacate(disk: &dyn Disk, plan: &Plan, step: &Step) -> Result<(), Stop> {
@@ -256,8 +274,10 @@ fn fill(disk: &dyn Disk, set: &ChangeSet, plan: &Plan, step: &Step) -> Result<()
         }
         Step::InPlace { target, before, after, .. } => {
             unless_raced(disk, target, target, before)?;
-            disk.overwrite(target, &bytes(set, target, Side::After)?)
-                .during("overwrite", target)?;
+            let bytes = content(set, target, Side::After)?
+                .bytes()
+                .during("read the new content of", target)?;
+            disk.overwrite(target, &bytes).during("overwrite", target)?;
             if before.mode != after.mode {
                 disk.set_mode(target, after.mode).during("set the mode of", target)?;
             }
@@ -312,25 +332,18 @@ enum Side {
     After,
 }
 
-/// The bytes of the change that ends at `target`.
-fn bytes<'a>(
-    set: &'a ChangeSet,
-    target: &RelPath,
-    side: Side,
-) -> Result<std::borrow::Cow<'a, [u8]>, Failure> {
+/// The content of the change that ends at `target`.
+fn content<'a>(set: &'a ChangeSet, target: &RelPath, side: Side) -> Result<&'a Content, Failure> {
     let content = |change: &'a Change| match side {
         Side::Before => change.before(),
         Side::After => change.after(),
     };
     // Sorted by path; of two changes at one path, one creates and the other deletes.
     let start = set.changes().partition_point(|change| change.path() < target);
-    let found: Option<&Content> = set.changes()[start..]
+    set.changes()[start..]
         .iter()
         .take_while(|change| change.path() == target)
-        .find_map(content);
-    match found {
-        Some(content) => content.bytes(),
-        None => Err(io::ErrorKind::NotFound.into()),
-    }
-    .during("read the new content of", target)
+        .find_map(content)
+        .ok_or_else(|| io::ErrorKind::NotFound.into())
+        .during("find the new content of", target)
 }

@@ -1,11 +1,13 @@
 //! The change sets and file systems on which stops and faults are tried.
 
+use std::io;
 use std::sync::Arc;
 
 use crate::disk::Disk as _;
 use crate::disk::sim::{Quirks, SimDisk};
 use crate::root::Root;
-use crate::{Builder, ByteEdit, ChangeSet, RelPath};
+use crate::spill::Spill;
+use crate::{Builder, ByteEdit, ChangeSet, Content, RelPath};
 
 /// One change set on one disk.
 pub(super) struct Scenario {
@@ -68,6 +70,11 @@ fn replace_many(builder: &mut Builder, count: usize) {
     for n in 0..count {
         builder.replace(&p(&format!("many{}/f{n}", n % 3)), format!("new {n}"));
     }
+}
+
+/// A content as a large one is kept.
+fn on_disk(text: &str) -> Content {
+    Spill::private().fill::<io::Error>(|take| take(text.as_bytes())).unwrap()
 }
 
 /// Every operation at once.
@@ -193,6 +200,12 @@ pub(super) fn all() -> Vec<Scenario> {
                 b.delete(&p("to-c")).rename(&p("to-a"), &p("src/to-a")).replace(&p("src/c"), "C");
             },
         ),
+        scenario("contents kept on disk", none, twins, |b| {
+            b.replace(&p("a"), on_disk("new, and in pieces"))
+                .replace(&p("src/d"), on_disk("of a file that nobody may write"))
+                .replace(&p("b"), on_disk("of a file with two names"))
+                .create(&p("new/n"), on_disk("created"), Some(0o400));
+        }),
         scenario("mixed", none, plain, mixed),
         scenario("mixed with hard links", none, twins, |b| {
             mixed_but_b(b);

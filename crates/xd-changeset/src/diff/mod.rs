@@ -3,6 +3,8 @@
 mod lines;
 mod unified;
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 
 use crate::{ByteEdit, Change, ChangeSet, Content, FileKind, RelPath, Verb};
@@ -26,7 +28,8 @@ pub struct FileDiff {
     pub old_len: u64,
     /// Length afterwards in bytes; 0 for a delete.
     pub new_len: u64,
-    /// Whether either side holds a NUL byte near its start. There are no hunks then.
+    /// Whether either side holds a NUL byte near its start, or is kept on disk and cannot be read
+    /// back. There are no hunks then.
     pub binary: bool,
     /// Lines added, over all hunks.
     pub added: usize,
@@ -105,10 +108,11 @@ impl Change {
     pub fn diff(&self, context_lines: usize) -> FileDiff {
         let to = self.to_state();
         let from = self.from_state();
-        let (old, new) = sides(self);
-        let binary = lines::is_binary(old) || lines::is_binary(new);
-        let hunks =
-            if binary { Vec::new() } else { lines::hunks(old, new, edits(self), context_lines) };
+        let sides = sides(self);
+        let (binary, hunks) = match &sides {
+            Some((old, new)) => (false, lines::hunks(old, new, edits(self), context_lines)),
+            None => (true, Vec::new()),
+        };
         let count =
             |tag| hunks.iter().flat_map(|hunk| &hunk.lines).filter(|line| line.tag == tag).count();
         FileDiff {
@@ -130,11 +134,7 @@ impl Change {
 
 /// Lines added and removed by a change; none of a binary file.
 pub(crate) fn count(change: &Change) -> (usize, usize) {
-    let (old, new) = sides(change);
-    if lines::is_binary(old) || lines::is_binary(new) {
-        return (0, 0);
-    }
-    lines::count(old, new, edits(change))
+    sides(change).map_or((0, 0), |(old, new)| lines::count(&old, &new, edits(change)))
 }
 
 /// Which lines differ, in a phrase for people (`line 3 was changed`).
@@ -152,16 +152,24 @@ pub(crate) fn drift(
     lines::drift(was, is)
 }
 
-/// Both contents; two empty ones where they are equal, as for a plain move.
-fn sides(change: &Change) -> (&[u8], &[u8]) {
-    match (change.before(), change.after()) {
-        (before, after) if before == after => (&[], &[]),
-        (before, after) => (bytes_of(before), bytes_of(after)),
+/// Bytes in memory, or read from disk for the moment.
+type Bytes<'a> = Cow<'a, [u8]>;
+
+/// Both contents, for as long as they are compared; two empty ones where they are equal, as for a
+/// plain move. None where there are no lines to compare.
+fn sides(change: &Change) -> Option<(Bytes<'_>, Bytes<'_>)> {
+    let (before, after) = (change.before(), change.after());
+    if before == after {
+        return Some((Cow::Borrowed(&[]), Cow::Borrowed(&[])));
     }
+    Some((text_of(before)?, text_of(after)?))
 }
 
-fn bytes_of(content: Option<&Content>) -> &[u8] {
-    content.map_or(&[], Content::slice)
+fn text_of(content: Option<&Content>) -> Option<Bytes<'_>> {
+    match content {
+        Some(content) => content.bytes().ok().filter(|bytes| !lines::is_binary(bytes)),
+        None => Some(Cow::Borrowed(&[])),
+    }
 }
 
 fn edits(change: &Change) -> Option<&[ByteEdit]> {

@@ -2,16 +2,19 @@
 //! for the real one.
 
 mod real;
+mod scratch;
 #[cfg(test)]
 pub(crate) mod sim;
 
 use std::fmt;
+use std::fs::File;
 use std::io;
 use std::sync::Arc;
 
 use crate::{FileKind, Hash, RelPath};
 
 pub(crate) use real::RealDisk;
+pub(crate) use scratch::private_scratch;
 
 /// What a name stands for on the disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -69,6 +72,9 @@ pub(crate) enum LockAttempt {
     Held(Option<u32>),
 }
 
+/// Takes what is read, piece by piece.
+pub(crate) type Take<'a> = &'a mut dyn FnMut(&[u8]) -> io::Result<()>;
+
 /// File effects below one folder. Paths are never followed through symbolic links, not on the
 /// way and not at the end: a link anywhere is an error (`CONTRACT W3`). `None` is the root.
 ///
@@ -77,6 +83,8 @@ pub(crate) enum LockAttempt {
 pub(crate) trait Disk: fmt::Debug + Send + Sync {
     fn stat(&self, path: &RelPath) -> io::Result<Stat>;
     fn read(&self, path: &RelPath) -> io::Result<Vec<u8>>;
+    /// Reads a file piece by piece.
+    fn read_through(&self, path: &RelPath, take: Take<'_>) -> io::Result<()>;
     fn read_link(&self, path: &RelPath) -> io::Result<String>;
     /// The names in a folder, sorted; those that are not UTF-8 are left out.
     fn list(&self, folder: Option<&RelPath>) -> io::Result<Vec<String>>;
@@ -111,6 +119,9 @@ pub(crate) trait Disk: fmt::Debug + Send + Sync {
     fn remove_folder(&self, path: &RelPath) -> io::Result<()>;
     /// Takes the lock on a file, which is made for its owner alone.
     fn try_lock(&self, path: &RelPath) -> io::Result<LockAttempt>;
+    /// A new file without a name, for what has no room in memory; in the state folder where that
+    /// can be.
+    fn scratch(&self) -> io::Result<File>;
     /// The same disk for the length of one commit: every folder is opened once and stays that
     /// folder, whatever is put in its place meanwhile.
     fn pinned(&self) -> Arc<dyn Disk>;
@@ -135,6 +146,21 @@ impl dyn Disk + '_ {
         }
     }
 
+    /// The hash of what `contents` reads, in little memory.
+    pub(crate) fn hash(&self, path: &RelPath, kind: FileKind) -> io::Result<Hash> {
+        match kind {
+            FileKind::File => {
+                let mut hasher = blake3::Hasher::new();
+                self.read_through(path, &mut |piece| {
+                    hasher.update(piece);
+                    Ok(())
+                })?;
+                Ok(Hash::of_all(&hasher))
+            }
+            FileKind::Symlink => Ok(Hash::of(self.read_link(path)?.as_bytes())),
+        }
+    }
+
     /// Whether a file or link of this kind, hash and mode is at `path`.
     pub(crate) fn is_at(
         &self,
@@ -146,7 +172,7 @@ impl dyn Disk + '_ {
         let Some(stat) = self.stat_if_any(path)? else { return Ok(false) };
         Ok(stat.kind.changeable() == Some(kind)
             && stat.mode == mode
-            && Hash::of(&self.contents(path, kind)?) == hash)
+            && self.hash(path, kind)? == hash)
     }
 
     /// Removes a file that may not be there.

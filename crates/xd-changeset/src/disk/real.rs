@@ -10,8 +10,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use rustix::fs::{self, Access, AtFlags, FileType, Mode, OFlags, RenameFlags};
 use rustix::io::{Errno, retry_on_intr};
 
-use super::{Disk, EntryKind, LockAttempt, Stat};
+use super::scratch::nameless;
+use super::{Disk, EntryKind, LockAttempt, Stat, Take, private_scratch};
 use crate::RelPath;
+use crate::root::STATE_FOLDER;
 
 /// A folder of the real file system.
 #[derive(Debug)]
@@ -20,6 +22,10 @@ pub(crate) struct RealDisk {
     /// Open folders by path, where they are to stay the same.
     pins: Option<Mutex<HashMap<RelPath, Arc<OwnedFd>>>>,
 }
+
+/// How many bytes are read at a time, at least and at most.
+const LITTLE: usize = 4 << 10;
+const PIECE: usize = 256 << 10;
 
 const FOLDER: OFlags =
     OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
@@ -121,6 +127,19 @@ impl Disk for RealDisk {
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes)?;
         Ok(bytes)
+    }
+
+    fn read_through(&self, path: &RelPath, take: Take<'_>) -> io::Result<()> {
+        let file = self.open_file(path, OFlags::RDONLY)?;
+        let len = usize::try_from(fs::fstat(&file)?.st_size).unwrap_or(0);
+        // One more than there is, so that the usual file is read by one call and ended by another.
+        let mut buffer = vec![0; len.saturating_add(1).clamp(LITTLE, PIECE)];
+        loop {
+            match retry_on_intr(|| rustix::io::read(&file, &mut buffer[..]))? {
+                0 => return Ok(()),
+                read => take(&buffer[..read])?,
+            }
+        }
     }
 
     fn read_link(&self, path: &RelPath) -> io::Result<String> {
@@ -285,6 +304,17 @@ impl Disk for RealDisk {
             }
             Err(std::fs::TryLockError::Error(error)) => Err(error),
         }
+    }
+
+    fn scratch(&self) -> io::Result<std::fs::File> {
+        let state = RelPath::new(STATE_FOLDER)
+            .unwrap_or_else(|_| unreachable!("the name of the state folder is plain"));
+        let made = match self.folder(Some(&state)) {
+            Ok(folder) => nameless(&folder)?,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            Err(error) => return Err(error),
+        };
+        made.map_or_else(private_scratch, Ok)
     }
 
     fn pinned(&self) -> Arc<dyn Disk> {

@@ -127,6 +127,11 @@ impl Root {
         &*self.disk
     }
 
+    /// The disk, for what outlives the call.
+    pub(crate) fn shared_disk(&self) -> Arc<dyn Disk> {
+        self.disk.clone()
+    }
+
     pub(crate) fn pinned(&self) -> Arc<dyn Disk> {
         self.disk.pinned()
     }

@@ -54,6 +54,8 @@ pub(crate) struct Quirks {
     pub(crate) no_exchange: bool,
     pub(crate) no_rename_new: bool,
     pub(crate) no_links: bool,
+    /// Nothing can be kept beside the files while a change set is staged.
+    pub(crate) no_scratch: bool,
     /// Bytes that may still be written.
     pub(crate) room: Option<usize>,
     /// A folder in which no name can be changed.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use rustix::io::Errno;
 
-use super::super::{Disk, EntryKind, LockAttempt, Stat};
+use super::super::{Disk, EntryKind, LockAttempt, Stat, Take};
 use super::{Data, Effect, NameChange, Node, SimDisk};
 use crate::RelPath;
 
@@ -33,6 +33,14 @@ impl Disk for SimDisk {
             state.begin("read", path, false)?;
             Ok(state.file(path)?.live.bytes.clone())
         })
+    }
+
+    fn read_through(&self, path: &RelPath, take: Take<'_>) -> io::Result<()> {
+        // In two pieces, so that nobody counts on one.
+        let bytes = self.read(path)?;
+        let (first, second) = bytes.split_at(bytes.len() / 2);
+        take(first)?;
+        take(second)
     }
 
     fn read_link(&self, path: &RelPath) -> io::Result<String> {
@@ -243,6 +251,14 @@ impl Disk for SimDisk {
 
     fn try_lock(&self, _path: &RelPath) -> io::Result<LockAttempt> {
         Ok(LockAttempt::Taken(Box::new(())))
+    }
+
+    fn scratch(&self) -> io::Result<std::fs::File> {
+        match self.with(|state| state.quirks.no_scratch) {
+            // A disk on which every write answers that it is full.
+            true => std::fs::File::options().read(true).write(true).open("/dev/full"),
+            false => tempfile::tempfile(),
+        }
     }
 
     fn pinned(&self) -> Arc<dyn Disk> {
