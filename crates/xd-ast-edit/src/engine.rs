@@ -5,14 +5,13 @@
 
 use std::ops::Range;
 
-use crate::expand::{FileStyle, expand};
-use crate::op::Program;
-use crate::removal::{Removal, removals};
-use crate::tree::{Tree, glimpse, line_of, place_of};
+use ast_grep_core::{Node, NodeMatch};
 
-/// Trees deeper than this are refused where a pattern compares whole subtrees (a name that occurs
-/// twice): that comparison recurses. Generated code is the only thing ever seen to come near.
-pub(crate) const DEEPEST_COMPARED: usize = 10_000;
+use crate::expand::{FileStyle, expand};
+use crate::op::{CompiledOp, Finder, Program};
+use crate::refusal::{Refusal, site};
+use crate::removal::{Removal, removals};
+use crate::tree::{Doc, Tree, glimpse, line_of, place_of};
 
 /// At most this many dropped comments of one file are told one by one; all are counted.
 const COMMENTS_TOLD: usize = 20;
@@ -56,80 +55,11 @@ pub struct Rewritten {
     pub dropped: usize,
     /// The first of these, with their places.
     pub dropped_comments: Vec<DroppedComment>,
+    /// Rules, by index, that match inside what they have written here: a second run would rewrite
+    /// it again.
+    pub regrowing: Vec<usize>,
     /// Whether there were more matches than the limit allows.
     pub capped: bool,
-}
-
-/// A place in a source that an operation matched, for messages.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Site {
-    /// Index of the operation.
-    pub op: usize,
-    /// The bytes.
-    pub range: Range<usize>,
-    /// First and last line, from 1.
-    pub lines: (usize, usize),
-    /// How it begins.
-    pub text: String,
-}
-
-impl std::fmt::Display for Site {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { op, range, lines: (first, last), text } = self;
-        if first == last {
-            write!(f, "ops[{op}] at line {first}")?;
-        } else {
-            write!(f, "ops[{op}] at lines {first}-{last}")?;
-        }
-        write!(f, " (bytes {}..{}, `{text}`)", range.start, range.end)
-    }
-}
-
-/// Why a source is not rewritten.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum Refusal {
-    /// The source has a syntax error; it is left alone (`CONTRACT A4`).
-    #[error("does not parse (line {line}, column {column})")]
-    SourceDoesNotParse {
-        /// Line, from 1.
-        line: usize,
-        /// Column in characters, from 1.
-        column: usize,
-    },
-    /// The source is nested too deeply to compare parts of it; it is left alone.
-    #[error(
-        "is nested {depth} levels deep, and a pattern that uses a name twice compares at most {DEEPEST_COMPARED}"
-    )]
-    TooDeep {
-        /// How deep it is.
-        depth: usize,
-    },
-    /// Two operations want to change the same bytes (`CONTRACT A5`).
-    #[error(
-        "two ops change the same code: {first} and {second}; stage one, apply it, then stage the other"
-    )]
-    Overlap {
-        /// The place that begins first.
-        first: Box<Site>,
-        /// The other one.
-        second: Box<Site>,
-    },
-    /// The result has a syntax error that the source did not have.
-    #[error(
-        "the result would not parse at its line {line} (`{}`), after ops[{op}] changed line {source_line}; nothing is staged: adjust `out` or narrow `pat`",
-        xd_protocol::Visible(near)
-    )]
-    ResultDoesNotParse {
-        /// Line in the result, from 1.
-        line: usize,
-        /// What stands there in the result.
-        near: String,
-        /// Line in the source of the change that is nearest before it.
-        source_line: usize,
-        /// The operation that made that change.
-        op: usize,
-    },
 }
 
 /// A match that is to be replaced.
@@ -153,7 +83,18 @@ struct Replacement {
 /// # Errors
 /// See [`Refusal`]. The first two leave a file alone; the others refuse the whole call.
 pub fn rewrite(program: &Program, source: &str, limit: usize) -> Result<Rewritten, Refusal> {
-    let active: Vec<bool> = program.ops.iter().map(|op| op.may_match(source.as_bytes())).collect();
+    rewrite_for(program, source, limit, |_| true)
+}
+
+/// The same with the operations alone that `wanted` names by their place in the program.
+pub(crate) fn rewrite_for(
+    program: &Program,
+    source: &str,
+    limit: usize,
+    wanted: impl Fn(&CompiledOp) -> bool,
+) -> Result<Rewritten, Refusal> {
+    let is_active = |op: &CompiledOp| wanted(op) && op.may_match(source.as_bytes());
+    let active: Vec<bool> = program.ops.iter().map(is_active).collect();
     let mut result = Rewritten { by_op: vec![0; op_count(program)], ..Rewritten::default() };
     if !active.contains(&true) {
         return Ok(result);
@@ -166,13 +107,15 @@ pub fn rewrite(program: &Program, source: &str, limit: usize) -> Result<Rewritte
     if let Some(at) = tree.first_error() {
         return Err(broken(at));
     }
-    if program.ops.iter().zip(&active).any(|(op, active)| *active && op.pattern.repeats) {
+    let running = program.ops.iter().zip(&active).filter(|(_, active)| **active);
+    let deepest = running.map(|(op, _)| op.deepest()).min().unwrap_or(usize::MAX);
+    if deepest < usize::MAX {
         let depth = tree.depth();
-        if depth > DEEPEST_COMPARED {
-            return Err(Refusal::TooDeep { depth });
+        if depth > deepest {
+            return Err(Refusal::TooDeep { depth, deepest });
         }
     }
-    let (replacements, comments) = find(program, &active, &tree, source, limit, &mut result);
+    let (replacements, comments) = find(program, &active, &tree, source, limit, &mut result)?;
     refuse_overlaps(&replacements, source)?;
     result.edits = edits_of(&tree, source, &replacements)?;
     result.replacements = replacements.len();
@@ -187,7 +130,9 @@ pub fn rewrite(program: &Program, source: &str, limit: usize) -> Result<Rewritte
         &mut result.dropped,
         &mut result.dropped_comments,
     );
-    refuse_broken_result(&tree, source, &result.edits)?;
+    if let Some(after) = parsed_result(&tree, source, &result.edits)? {
+        result.regrowing = regrowing_rules(program, &after, &result.edits);
+    }
     Ok(result)
 }
 
@@ -230,7 +175,7 @@ fn find(
     source: &str,
     limit: usize,
     result: &mut Rewritten,
-) -> (Vec<Replacement>, Vec<Range<usize>>) {
+) -> Result<(Vec<Replacement>, Vec<Range<usize>>), Refusal> {
     let style = FileStyle::of(source);
     let mut progress = vec![Progress::default(); program.ops.len()];
     let mut found = Vec::new();
@@ -250,25 +195,22 @@ fn find(
             if !active[place] {
                 continue;
             }
-            let start = node.range().start;
             let at = &mut progress[place];
-            if let Some(regrown) = op.regrows.as_ref().and_then(|regrows| regrows.result.as_ref())
-                && regrown.kinds.contains(&node.kind_id())
-                && let Some((_, end)) = regrown.matches(&node, style.crlf)
-            {
-                at.regrown = at.regrown.max(end);
-            }
-            if !op.pattern.kinds.contains(&node.kind_id()) {
-                continue;
-            }
-            let Some((matched, end)) = op.pattern.matches(&node, style.crlf) else { continue };
+            let Some((matched, range)) = matched(op, &node, style.crlf, at) else { continue };
+            let Range { start, end } = range;
             if start < at.covered {
                 result.nested += 1;
                 continue;
             }
+            let env = matched.get_env();
+            if let Finder::Rule(rule) = &op.finder
+                && let Some(name) = rule.unbound(env)
+            {
+                let site = Box::new(site(source, op.index, start..end));
+                return Err(Refusal::Unbound { site, name });
+            }
             let range = start..end;
-            let mut expansion =
-                expand(&op.template, matched.get_env(), source, start, program.lang, style);
+            let mut expansion = expand(op.template(), env, source, start, program.lang, style);
             drop_doubled_terminator(&mut expansion.text, &source[range.clone()], &source[end..]);
             if expansion.text == source[range.clone()] {
                 result.unchanged += 1;
@@ -276,14 +218,17 @@ fn find(
             }
             if found.len() == limit {
                 result.capped = true;
-                return (found, comments);
+                return Ok((found, comments));
             }
             at.covered = end;
             result.regrown += usize::from(start < at.regrown);
             // A removal takes the separator that the grammar counts to the node (a match arm's comma).
-            let node_end = node.range().end;
-            let tail = source.get(end..node_end).unwrap_or_default().trim();
-            let whole_node = tail.is_empty() || (tail.len() == 1 && tail.ends_with([',', ';']));
+            let Range { start: node_start, end: node_end } = node.range();
+            let tail = source.get(end..node_end).map(str::trim);
+            let whole_node = start == node_start
+                && tail.is_some_and(|tail| {
+                    tail.is_empty() || (tail.len() == 1 && tail.ends_with([',', ';']))
+                });
             let range = if whole_node && expansion.text.trim().is_empty() {
                 start..node_end
             } else {
@@ -299,7 +244,34 @@ fn find(
             });
         }
     }
-    (found, comments)
+    Ok((found, comments))
+}
+
+/// Matches `node`: the match, and the bytes that it replaces.
+fn matched<'t>(
+    op: &CompiledOp,
+    node: &Node<'t, Doc>,
+    crlf: bool,
+    at: &mut Progress,
+) -> Option<(NodeMatch<'t, Doc>, Range<usize>)> {
+    match &op.finder {
+        Finder::Pattern(finder) => {
+            let kind = node.kind_id();
+            if let Some(regrown) =
+                finder.regrows.as_ref().and_then(|regrows| regrows.result.as_ref())
+                && regrown.kinds.contains(&kind)
+                && let Some((_, end)) = regrown.matches(node, crlf)
+            {
+                at.regrown = at.regrown.max(end);
+            }
+            if !finder.pattern.kinds.contains(&kind) {
+                return None;
+            }
+            let (found, end) = finder.pattern.matches(node, crlf)?;
+            Some((found, node.range().start..end))
+        }
+        Finder::Rule(rule) => rule.matches(node),
+    }
 }
 
 /// Takes the last `;` or `,` off the replacement where the same stands right behind the match, and
@@ -313,14 +285,6 @@ fn drop_doubled_terminator(text: &mut String, matched: &str, behind: &str) {
             text.pop();
         }
     }
-}
-
-fn site(source: &str, op: usize, range: Range<usize>) -> Site {
-    let lines = (
-        line_of(source, range.start),
-        line_of(source, range.end.saturating_sub(1).max(range.start)),
-    );
-    Site { op, lines, text: glimpse(source, range.start, 60), range }
 }
 
 /// Refuses matches of different operations that share bytes.
@@ -418,13 +382,22 @@ fn count_dropped(
     }
 }
 
-fn refuse_broken_result(tree: &Tree, source: &str, edits: &[Edit]) -> Result<(), Refusal> {
+/// Parses the result of `edits`; none where there are none.
+fn parsed_result(tree: &Tree, source: &str, edits: &[Edit]) -> Result<Option<Tree>, Refusal> {
     if edits.is_empty() {
-        return Ok(());
+        return Ok(None);
     }
-    let result = assemble(source, edits);
-    let place = tree.first_error_after(edits, &result);
-    let Some(place) = place else { return Ok(()) };
+    let after = tree.after(edits, assemble(source, edits));
+    let place = after.as_ref().map_or(Some(0), Tree::first_error);
+    let Some(place) = place else { return Ok(after) };
+    let assembled;
+    let result = match &after {
+        Some(after) => after.source(),
+        None => {
+            assembled = assemble(source, edits);
+            &assembled
+        }
+    };
     // The change that is nearest before the error, or the first one.
     let mut shift = 0_isize;
     let mut cause = &edits[0];
@@ -437,11 +410,42 @@ fn refuse_broken_result(tree: &Tree, source: &str, edits: &[Edit]) -> Result<(),
         shift += edit.text.len().cast_signed() - edit.range.len().cast_signed();
     }
     Err(Refusal::ResultDoesNotParse {
-        line: line_of(&result, place),
-        near: glimpse(&result, place, 60),
+        line: line_of(result, place),
+        near: glimpse(result, place, 60),
         source_line: line_of(source, cause.range.start),
         op: cause.op,
     })
+}
+
+/// The rules that match inside what they have written.
+fn regrowing_rules(program: &Program, after: &Tree, edits: &[Edit]) -> Vec<usize> {
+    let mut regrowing = Vec::new();
+    for op in &program.ops {
+        let Finder::Rule(rule) = &op.finder else { continue };
+        let mut shift = 0_isize;
+        let mut written: Vec<Range<usize>> = Vec::new();
+        for edit in edits {
+            let start = edit.range.start.wrapping_add_signed(shift);
+            if edit.op == op.index && !edit.text.is_empty() {
+                written.push(start..start + edit.text.len());
+            }
+            shift += edit.text.len().cast_signed() - edit.range.len().cast_signed();
+        }
+        let inside = |range: &Range<usize>| {
+            let before = written.partition_point(|written| written.start <= range.start);
+            before.checked_sub(1).is_some_and(|at| range.end <= written[at].end)
+        };
+        let again = !written.is_empty()
+            && after.root().dfs().any(|node| {
+                inside(&node.range())
+                    && rule.kinds.contains(&node.kind_id())
+                    && rule.matches(&node).is_some()
+            });
+        if again {
+            regrowing.push(op.index);
+        }
+    }
+    regrowing
 }
 
 impl std::fmt::Debug for Replacement {

@@ -104,6 +104,8 @@ pub(crate) fn expand(
             Piece::Single(name) => {
                 if let Some(node) = env.get_match(name) {
                     writer.capture(std::slice::from_ref(node), node.range());
+                } else if let Some(bytes) = env.get_transformed(name) {
+                    writer.made(&String::from_utf8_lossy(bytes));
                 }
             }
             Piece::List(name) => writer.list(&env.get_multiple_matches(name), next),
@@ -159,6 +161,13 @@ impl Writer<'_> {
         if std::mem::take(&mut self.fresh) {
             self.out.push_str(&self.line);
         }
+    }
+
+    /// Text that a rule made of a capture. It comes without the indentation of where that stood.
+    fn made(&mut self, text: &str) {
+        self.skip_comma = false;
+        self.start_line();
+        push_moved(&mut self.out, text, 0, "", &self.line, &[]);
     }
 
     fn capture(&mut self, nodes: &[ast_grep_core::Node<'_, Doc>], range: Range<usize>) {

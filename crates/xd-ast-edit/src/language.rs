@@ -31,35 +31,35 @@ macro_rules! table {
 }
 
 table! {
-    "bash": Bash = "bash",
-    "c": C = "c",
-    "cpp": Cpp = "cpp",
-    "csharp": CSharp = "csharp",
-    "css": Css = "css",
-    "dart": Dart = "dart",
-    "elixir": Elixir = "elixir",
-    "go": Go = "go",
-    "haskell": Haskell = "haskell",
-    "hcl": Hcl = "hcl",
-    "html": Html = "html",
-    "java": Java = "java",
-    "javascript": JavaScript = "javascript",
-    "json": Json = "json",
-    "kotlin": Kotlin = "kotlin",
-    "lua": Lua = "lua",
-    "markdown": Markdown = "markdown",
-    "nix": Nix = "nix",
-    "php": Php = "php",
-    "python": Python = "python",
-    "ruby": Ruby = "ruby",
-    "rust": Rust = "rust",
-    "scala": Scala = "scala",
-    "solidity": Solidity = "solidity",
-    "swift": Swift = "swift",
-    "typescript": Tsx = "tsx",
-    "typescript": TypeScript = "typescript",
-    "yaml": Yaml = "yaml",
-    "zig": Zig = "zig",
+    "lang-bash": Bash = "bash",
+    "lang-c": C = "c",
+    "lang-cpp": Cpp = "cpp",
+    "lang-csharp": CSharp = "csharp",
+    "lang-css": Css = "css",
+    "lang-dart": Dart = "dart",
+    "lang-elixir": Elixir = "elixir",
+    "lang-go": Go = "go",
+    "lang-haskell": Haskell = "haskell",
+    "lang-hcl": Hcl = "hcl",
+    "lang-html": Html = "html",
+    "lang-java": Java = "java",
+    "lang-javascript": JavaScript = "javascript",
+    "lang-json": Json = "json",
+    "lang-kotlin": Kotlin = "kotlin",
+    "lang-lua": Lua = "lua",
+    "lang-markdown": Markdown = "markdown",
+    "lang-nix": Nix = "nix",
+    "lang-php": Php = "php",
+    "lang-python": Python = "python",
+    "lang-ruby": Ruby = "ruby",
+    "lang-rust": Rust = "rust",
+    "lang-scala": Scala = "scala",
+    "lang-solidity": Solidity = "solidity",
+    "lang-swift": Swift = "swift",
+    "lang-typescript": Tsx = "tsx",
+    "lang-typescript": TypeScript = "typescript",
+    "lang-yaml": Yaml = "yaml",
+    "lang-zig": Zig = "zig",
 }
 
 /// Why a language's name was refused.
@@ -296,12 +296,12 @@ mod tests {
     fn a1_unknown_language_names_the_operand_and_the_choice() {
         let error = Lang::named("cobol").unwrap_err().to_string();
         assert!(error.starts_with("lang: unknown language 'cobol'. Use one of: "), "{error}");
-        #[cfg(feature = "rust")]
+        #[cfg(feature = "lang-rust")]
         assert!(error.contains(", rust, "), "{error}");
     }
 
     #[test]
-    #[cfg(not(feature = "haskell"))]
+    #[cfg(not(feature = "lang-haskell"))]
     fn a1_language_left_out_of_the_build_is_an_error_not_a_panic() {
         assert_eq!(Lang::named("hs"), Err(LangError::NotBuilt { name: "haskell" }));
         assert_eq!(Lang::of_path(Path::new("Main.hs")), None);

@@ -38,7 +38,7 @@
 //!
 //! # Example
 //! ```
-//! # #[cfg(feature = "typescript")] {
+//! # #[cfg(feature = "lang-typescript")] {
 //! use xd_ast_edit::{Lang, Op, Program, assemble, check_ops, rewrite};
 //!
 //! let ops = [Op::new("oldApi($A, $$$REST)", "newApi({ first: $A }, $$$REST)")];
@@ -59,25 +59,35 @@ mod expand;
 mod files;
 mod indent;
 mod language;
+mod literal;
 mod op;
 mod pattern;
 mod preview;
 mod propose;
+mod refusal;
 mod removal;
 mod request;
+mod rule;
+mod rule_check;
+mod rule_fault;
+mod rule_match;
+mod rule_pattern;
 mod summary;
 mod template;
 mod tool;
 mod tree;
 mod variable;
 
-pub use engine::{DroppedComment, Edit, Refusal, Rewritten, Site, assemble, rewrite};
+pub use engine::{DroppedComment, Edit, Rewritten, assemble, rewrite};
 pub use language::{Lang, LangError};
 pub use op::{Op, OpError, OpsError, Program, check_ops};
 pub use pattern::PatternError;
 pub use preview::Bound;
 pub use propose::{Outcome, Proposal, propose};
+pub use refusal::{Refusal, Site};
 pub use request::{Control, Limits, Progress, ProposeError, Request, reasons_by_language};
+pub use rule::Rule;
+pub use rule_fault::{RuleError, RuleFault, RuleProblem};
 pub use summary::{Cap, Counts, FileCount, Issue, IssueKind, LeftOut, LostComment, Summary};
 pub use template::TemplateError;
 pub use tool::AstEditTool;

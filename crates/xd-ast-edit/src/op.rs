@@ -1,25 +1,93 @@
 //! Operations: what a caller asks for, checked without any file, then compiled for a language.
 
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::Value;
 
 use crate::language::Lang;
+use crate::literal::Prefilter;
 use crate::pattern::{CompiledPattern, PatternError};
+use crate::refusal::DEEPEST_COMPARED;
+use crate::rule::Rule;
+use crate::rule_fault::RuleFault;
+use crate::rule_match::{CompiledRule, DEEPEST_RECURSIVE};
 use crate::template::{Template, TemplateError, bindings_in_text};
 
-/// One rewrite: every place that `pat` matches becomes `out` (`CONTRACT A1`).
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Op {
-    /// The pattern: code with `$A`, `$_` and `$$$LIST` in it.
-    pub pat: String,
-    /// The template; empty deletes.
-    pub out: String,
+/// One rewrite (`CONTRACT A1`).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Op {
+    /// Every place that `pat` matches becomes `out`: `{"pat": …, "out": …}`.
+    Pattern {
+        /// The pattern: code with `$A`, `$_` and `$$$LIST` in it.
+        pat: String,
+        /// The template; empty deletes.
+        out: String,
+    },
+    /// Every place that the rule matches becomes its `fix`: the rule's document, `{"rule": …, "fix": …}`.
+    Rule(Rule),
 }
 
 impl Op {
-    /// An operation from its two texts.
+    /// An operation from a pattern and a template.
     pub fn new(pat: impl Into<String>, out: impl Into<String>) -> Self {
-        Self { pat: pat.into(), out: out.into() }
+        Self::Pattern { pat: pat.into(), out: out.into() }
+    }
+
+    /// What a message calls it: its pattern, or its rule by name.
+    #[must_use]
+    pub fn title(&self) -> String {
+        match self {
+            Self::Pattern { pat, .. } => pat.clone(),
+            Self::Rule(rule) => match rule.id() {
+                Some(id) => format!("rule {id}"),
+                None => "rule".to_owned(),
+            },
+        }
+    }
+
+    /// The one language that it is for, where it names one.
+    #[must_use]
+    pub fn language(&self) -> Option<Lang> {
+        match self {
+            Self::Pattern { .. } => None,
+            Self::Rule(rule) => rule.language(),
+        }
+    }
+}
+
+impl From<Rule> for Op {
+    fn from(rule: Rule) -> Self {
+        Self::Rule(rule)
+    }
+}
+
+/// The form of an operation with a pattern.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PatternForm {
+    pat: String,
+    out: String,
+}
+
+impl Serialize for Op {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Pattern { pat, out } => {
+                PatternForm { pat: pat.clone(), out: out.clone() }.serialize(serializer)
+            }
+            Self::Rule(rule) => rule.serialize(serializer),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Op {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let value = Value::deserialize(deserializer)?;
+        if value.get("rule").is_some() {
+            return Rule::from_document(value).map(Self::Rule).map_err(D::Error::custom);
+        }
+        let PatternForm { pat, out } = PatternForm::deserialize(value).map_err(D::Error::custom)?;
+        Ok(Self::Pattern { pat, out })
     }
 }
 
@@ -49,6 +117,19 @@ pub enum OpsError {
         /// The pattern.
         pat: String,
     },
+    /// Two operations are one rule, or two rules of one name.
+    #[error(
+        "ops[{op}]: is the same rule as ops[{first}]{}; keep one of them, or give each its own `id`",
+        id.as_ref().map(|id| format!(" (`{}`)", xd_protocol::Visible(id))).unwrap_or_default()
+    )]
+    RepeatedRule {
+        /// Index of the later operation.
+        op: usize,
+        /// Index of the earlier one.
+        first: usize,
+        /// The name, where there is one.
+        id: Option<String>,
+    },
     /// A template does not fit its pattern.
     #[error("ops[{op}].out: {error}")]
     Template {
@@ -68,15 +149,35 @@ pub fn check_ops(ops: &[Op]) -> Result<(), OpsError> {
         return Err(OpsError::NoOps);
     }
     for (index, op) in ops.iter().enumerate() {
-        let pat = op.pat.trim();
-        if pat.is_empty() {
-            return Err(OpsError::EmptyPattern { op: index });
+        match op {
+            Op::Pattern { pat, out } => {
+                let trimmed = pat.trim();
+                if trimmed.is_empty() {
+                    return Err(OpsError::EmptyPattern { op: index });
+                }
+                let same =
+                    |other: &Op| matches!(other, Op::Pattern { pat, .. } if pat.trim() == trimmed);
+                if let Some(first) = ops[..index].iter().position(same) {
+                    let pat = trimmed.to_owned();
+                    return Err(OpsError::RepeatedPattern { op: index, first, pat });
+                }
+                Template::read(out, pat, &bindings_in_text(pat))
+                    .map_err(|error| OpsError::Template { op: index, error })?;
+            }
+            // What a rule is by itself was checked when it was read.
+            Op::Rule(rule) => {
+                let same = |other: &Op| match other {
+                    Op::Pattern { .. } => false,
+                    Op::Rule(other) => {
+                        other == rule || (rule.id().is_some() && rule.id() == other.id())
+                    }
+                };
+                if let Some(first) = ops[..index].iter().position(same) {
+                    let id = rule.id().map(str::to_owned);
+                    return Err(OpsError::RepeatedRule { op: index, first, id });
+                }
+            }
         }
-        if let Some(first) = ops[..index].iter().position(|other| other.pat.trim() == pat) {
-            return Err(OpsError::RepeatedPattern { op: index, first, pat: pat.to_owned() });
-        }
-        Template::read(&op.out, &op.pat, &bindings_in_text(&op.pat))
-            .map_err(|error| OpsError::Template { op: index, error })?;
     }
     Ok(())
 }
@@ -91,6 +192,9 @@ pub enum OpError {
     /// Its template uses a variable that the pattern does not bind in that language.
     #[error("out {0}")]
     Template(#[from] TemplateError),
+    /// It is a rule that means nothing there.
+    #[error("{0}")]
+    Rule(#[from] RuleFault),
 }
 
 /// An operation, compiled.
@@ -98,10 +202,24 @@ pub enum OpError {
 pub(crate) struct CompiledOp {
     /// Its index in the caller's list.
     pub(crate) index: usize,
+    pub(crate) finder: Finder,
+    prefilter: Prefilter,
+}
+
+/// How an operation finds what it replaces.
+#[derive(Debug, Clone)]
+pub(crate) enum Finder {
+    Pattern(Box<PatternFinder>),
+    Rule(Box<CompiledRule>),
+}
+
+/// A pattern with its template.
+#[derive(Debug, Clone)]
+pub(crate) struct PatternFinder {
     pub(crate) pattern: CompiledPattern,
     pub(crate) template: Template,
-    /// The template as a pattern, where the result of the operation matches its own pattern:
-    /// running it again would rewrite what it has written.
+    /// Where the result of the operation matches its own pattern: running it again would rewrite
+    /// what it has written.
     pub(crate) regrows: Option<Regrowth>,
 }
 
@@ -114,12 +232,66 @@ pub(crate) struct Regrowth {
 
 impl CompiledOp {
     fn compile(lang: Lang, index: usize, op: &Op) -> Result<Self, OpError> {
-        let pattern = CompiledPattern::compile(lang, &op.pat)?;
-        let template = Template::read(&op.out, &op.pat, &pattern.bindings)?;
-        let regrows = pattern
-            .occurs_in(lang, &op.out)
-            .then(|| Regrowth { result: CompiledPattern::compile(lang, &op.out).ok() });
-        Ok(Self { index, pattern, template, regrows })
+        match op {
+            Op::Pattern { pat, out } => {
+                let pattern = CompiledPattern::compile(lang, pat)?;
+                let template = Template::read(out, pat, &pattern.bindings)?;
+                let regrows = pattern
+                    .occurs_in(lang, out)
+                    .then(|| Regrowth { result: CompiledPattern::compile(lang, out).ok() });
+                let prefilter = Prefilter::new(pattern.needed.clone());
+                let finder = PatternFinder { pattern, template, regrows };
+                Ok(Self { index, finder: Finder::Pattern(Box::new(finder)), prefilter })
+            }
+            Op::Rule(rule) => {
+                let rule = CompiledRule::compile(lang, rule)?;
+                let prefilter = Prefilter::new(rule.needed.clone());
+                Ok(Self { index, finder: Finder::Rule(Box::new(rule)), prefilter })
+            }
+        }
+    }
+
+    /// The kinds of node that it looks at: those of a match, and of its own result.
+    fn kinds(&self) -> Vec<u16> {
+        match &self.finder {
+            Finder::Pattern(finder) => {
+                let result = finder.regrows.as_ref().and_then(|regrows| regrows.result.as_ref());
+                let of_result = result.into_iter().flat_map(|result| &result.kinds);
+                finder.pattern.kinds.iter().chain(of_result).copied().collect()
+            }
+            Finder::Rule(rule) => rule.kinds.clone(),
+        }
+    }
+
+    /// The deepest tree that it can match without running out of stack.
+    pub(crate) fn deepest(&self) -> usize {
+        match &self.finder {
+            Finder::Rule(rule) if rule.recursive => DEEPEST_RECURSIVE,
+            Finder::Rule(rule) if rule.repeats => DEEPEST_COMPARED,
+            Finder::Pattern(finder) if finder.pattern.repeats => DEEPEST_COMPARED,
+            Finder::Pattern(_) | Finder::Rule(_) => usize::MAX,
+        }
+    }
+
+    /// The text that replaces a match.
+    pub(crate) fn template(&self) -> &Template {
+        match &self.finder {
+            Finder::Pattern(finder) => &finder.template,
+            Finder::Rule(rule) => &rule.template,
+        }
+    }
+
+    /// Whether a file with these bytes may hold a match of this operation.
+    pub(crate) fn may_match(&self, bytes: &[u8]) -> bool {
+        self.prefilter.passes(bytes)
+    }
+
+    /// Whether the operation is for the file at `path`, relative to the workspace root.
+    pub(crate) fn is_for(&self, path: &str) -> bool {
+        match &self.finder {
+            Finder::Pattern(_) => true,
+            Finder::Rule(rule) => rule.paths.take(path),
+        }
     }
 }
 
@@ -143,6 +315,10 @@ impl Program {
         let mut compiled = Vec::new();
         let mut failures = Vec::new();
         for (index, op) in ops.iter().enumerate() {
+            // A rule for another language is no failure: it says so itself.
+            if op.language().is_some_and(|own| own != lang) {
+                continue;
+            }
             match CompiledOp::compile(lang, index, op) {
                 Ok(op) => compiled.push(op),
                 Err(error) => failures.push((index, error)),
@@ -152,10 +328,8 @@ impl Program {
         let kinds = grammar.node_kind_count();
         let mut by_kind = vec![Vec::new(); kinds];
         for (place, op) in compiled.iter().enumerate() {
-            let result = op.regrows.as_ref().and_then(|regrows| regrows.result.as_ref());
-            let of_result = result.iter().flat_map(|result| &result.kinds);
-            for kind in op.pattern.kinds.iter().chain(of_result) {
-                if let Some(ops) = by_kind.get_mut(usize::from(*kind))
+            for kind in op.kinds() {
+                if let Some(ops) = by_kind.get_mut(usize::from(kind))
                     && !ops.contains(&place)
                 {
                     ops.push(place);
@@ -184,10 +358,14 @@ impl Program {
         &self.failures
     }
 
-    /// The operations whose result matches their own pattern, by index: running them again would
-    /// rewrite what they have written (wrapping, swapping).
+    /// The operations with a pattern whose result matches it, by index: running them again would
+    /// rewrite what they have written (wrapping, swapping). Of a rule, a result tells.
     pub fn regrowing(&self) -> impl Iterator<Item = usize> + '_ {
-        self.ops.iter().filter(|op| op.regrows.is_some()).map(|op| op.index)
+        let regrows = |op: &&CompiledOp| match &op.finder {
+            Finder::Pattern(finder) => finder.regrows.is_some(),
+            Finder::Rule(_) => false,
+        };
+        self.ops.iter().filter(regrows).map(|op| op.index)
     }
 
     /// Whether a file with these bytes may hold a match: false only where it cannot. No parsing.
@@ -195,14 +373,10 @@ impl Program {
     pub fn may_match(&self, bytes: &[u8]) -> bool {
         self.ops.iter().any(|op| op.may_match(bytes))
     }
-}
 
-impl CompiledOp {
-    /// Whether a file with these bytes may hold a match of this operation.
-    pub(crate) fn may_match(&self, bytes: &[u8]) -> bool {
-        self.pattern
-            .literal
-            .as_ref()
-            .is_none_or(|literal| memchr::memmem::find(bytes, literal.as_bytes()).is_some())
+    /// Whether there is nothing to run in this language.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.ops.is_empty()
     }
 }

@@ -11,11 +11,12 @@ use ast_grep_core::meta_var::MetaVariable;
 use ast_grep_core::{Language, Node, NodeMatch, Pattern};
 
 use crate::language::Lang;
+use crate::literal::{Needed, Tokens, is_list, texts_of};
 use crate::tree::{Doc, Tree, glimpse, place_of};
 use crate::variable::{Form, variables};
 
 /// Patterns longer than this many bytes are refused: no rewrite needs one.
-const LONGEST: usize = 64 * 1024;
+pub(crate) const LONGEST: usize = 64 * 1024;
 /// Patterns nested deeper than this many levels are refused; matching recurses over them.
 const DEEPEST: usize = 400;
 /// At most this many commas are made optional in one pattern; each doubles the variants.
@@ -91,8 +92,8 @@ pub(crate) struct CompiledPattern {
     pub(crate) bindings: Bindings,
     /// Whether a name occurs twice: matching then compares whole subtrees, recursively.
     pub(crate) repeats: bool,
-    /// A text that every match contains, the longest known.
-    pub(crate) literal: Option<String>,
+    /// What a file with a match contains.
+    pub(crate) needed: Needed,
 }
 
 impl CompiledPattern {
@@ -136,9 +137,8 @@ impl CompiledPattern {
             self.variants.extend(other.variants);
             self.crlf.extend(other.crlf);
             self.repeats |= other.repeats;
-            if self.literal != other.literal {
-                self.literal = None;
-            }
+            let own = std::mem::take(&mut self.needed);
+            self.needed = Needed::either(vec![own, other.needed]);
         }
     }
 
@@ -159,7 +159,8 @@ impl CompiledPattern {
         if let Some(name) = found.bindings.singles.intersection(&found.bindings.lists).next() {
             return Err(PatternError::MixedVariable { name: name.clone() });
         }
-        let literal = literal_of(&pattern.node, lang.folds_keywords());
+        let tokens = if lang.folds_keywords() { Tokens::Named } else { Tokens::All };
+        let needed = Needed::all_of(texts_of(&pattern.node, tokens));
         let nodes = with_optional_lists(&pattern.node);
         let pattern_of = |node| {
             let mut variant = pattern.clone();
@@ -178,7 +179,7 @@ impl CompiledPattern {
             kinds: vec![kind],
             bindings: found.bindings,
             repeats: found.repeats,
-            literal,
+            needed,
         })
     }
 
@@ -221,7 +222,7 @@ impl CompiledPattern {
 
 /// Parses the pattern in a context and cuts out the node that is exactly the pattern; none where
 /// the reading is an accident.
-fn pattern_in_context(
+pub(crate) fn pattern_in_context(
     lang: Lang,
     source: &str,
     before: &str,
@@ -258,7 +259,12 @@ fn pattern_in_context(
 
 /// Whether a fault in a pattern's tree is only that a variable stands where the grammar wants
 /// more: a list for statements or fields, or a statement whose end is left out.
-fn is_placeholder(node: tree_sitter::Node<'_>, whole: &str, end: usize, lang: Lang) -> bool {
+pub(crate) fn is_placeholder(
+    node: tree_sitter::Node<'_>,
+    whole: &str,
+    end: usize,
+    lang: Lang,
+) -> bool {
     let is_variable = |node: tree_sitter::Node<'_>| {
         lang.grammar().extract_meta_var(&whole[node.byte_range()]).is_some()
     };
@@ -313,7 +319,7 @@ fn without_list_ends(node: &mut PatternNode) {
     children.iter_mut().for_each(without_list_ends);
 }
 
-fn syntax_error(source: &str, own: &str, at: usize) -> PatternError {
+pub(crate) fn syntax_error(source: &str, own: &str, at: usize) -> PatternError {
     // The variables' sign may have another width in the parsed text; characters correspond.
     let characters = own.get(..at).map_or(usize::MAX, |before| before.chars().count());
     let at = source.char_indices().nth(characters).map_or(source.len(), |(at, _)| at);
@@ -328,14 +334,17 @@ fn syntax_error(source: &str, own: &str, at: usize) -> PatternError {
 
 /// What a walk over a pattern finds.
 #[derive(Debug, Default)]
-struct Found {
-    bindings: Bindings,
-    repeats: bool,
+pub(crate) struct Found {
+    /// What it binds.
+    pub(crate) bindings: Bindings,
+    /// Whether a name occurs twice.
+    pub(crate) repeats: bool,
     any_variable: bool,
 }
 
 impl Found {
-    fn collect(&mut self, node: &PatternNode) {
+    /// Adds what `node` and all below it bind.
+    pub(crate) fn collect(&mut self, node: &PatternNode) {
         match node {
             PatternNode::Terminal { .. } => {}
             PatternNode::Internal { children, .. } => {
@@ -352,45 +361,6 @@ impl Found {
             }
         }
     }
-}
-
-fn is_list(node: &PatternNode) -> bool {
-    matches!(
-        node,
-        PatternNode::MetaVar { meta_var: MetaVariable::MultiCapture(_) | MetaVariable::Multiple }
-    )
-}
-
-/// The longest text that every match contains. Tokens that matching may skip do not count: one
-/// right behind a list, and commas, which go with an empty list.
-fn literal_of(node: &PatternNode, folds_keywords: bool) -> Option<String> {
-    fn visit<'p>(node: &'p PatternNode, folds_keywords: bool, longest: &mut &'p str) {
-        match node {
-            PatternNode::MetaVar { .. } => {}
-            PatternNode::Terminal { text, is_named, .. } => {
-                if *is_named || !folds_keywords {
-                    let line = text.split('\n').max_by_key(|line| line.len()).unwrap_or("");
-                    if line.len() > longest.len() {
-                        *longest = line;
-                    }
-                }
-            }
-            PatternNode::Internal { children, .. } => {
-                let mut behind_list = false;
-                for child in children {
-                    let token = matches!(child, PatternNode::Terminal { is_named: false, .. });
-                    let comma = matches!(child, PatternNode::Terminal { text, .. } if text == ",");
-                    if !(token && behind_list || comma) {
-                        visit(child, folds_keywords, longest);
-                    }
-                    behind_list = is_list(child) || (behind_list && token);
-                }
-            }
-        }
-    }
-    let mut longest = "";
-    visit(node, folds_keywords, &mut longest);
-    (!longest.is_empty()).then(|| longest.to_owned())
 }
 
 /// The pattern, then every form of it in which lists behind a comma at the end of their row are
@@ -434,7 +404,7 @@ fn drop_last_list(node: &mut PatternNode) -> bool {
 }
 
 /// Whether two patterns are the same tree.
-fn same(a: &PatternNode, b: &PatternNode) -> bool {
+pub(crate) fn same(a: &PatternNode, b: &PatternNode) -> bool {
     match (a, b) {
         (PatternNode::MetaVar { meta_var: a }, PatternNode::MetaVar { meta_var: b }) => a == b,
         (

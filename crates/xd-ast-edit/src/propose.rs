@@ -7,10 +7,11 @@ use std::sync::{Mutex, PoisonError};
 
 use xd_changeset::{ByteEdit, ChangeSet, Content, ReadError, Root};
 
-use crate::engine::{Edit, Refusal, Rewritten, rewrite};
+use crate::engine::{Edit, Rewritten, rewrite_for};
 use crate::files::{Files, Job, collect};
 use crate::language::Lang;
 use crate::op::{Op, OpError, Program, check_ops};
+use crate::refusal::Refusal;
 use crate::request::{Control, Limits, Progress, ProposeError, Request};
 use crate::summary::{Cap, Counts, FileCount, Issue, IssueKind, LeftOut, LostComment, Summary};
 
@@ -150,8 +151,10 @@ fn compile(
     summary.regrowing.sort_unstable();
     summary.left_out.sort_by_key(|left| left.op);
     for (op, failures) in failures.into_iter().enumerate() {
-        if !files.is_empty() && failures.len() == files.len() {
-            return Err(ProposeError::Op { op, pat: ops[op].pat.clone(), failures });
+        let asked =
+            files.values().filter(|(lang, _)| ops[op].language().is_none_or(|own| own == *lang));
+        if !failures.is_empty() && failures.len() == asked.count() {
+            return Err(ProposeError::Op { op, pat: ops[op].title(), failures });
         }
     }
     Ok(programs)
@@ -268,7 +271,7 @@ fn look(root: &Root, job: &Job, program: &Program, limits: &Limits) -> Found {
         }
         Ok(bytes) => match std::str::from_utf8(&bytes) {
             Err(error) => return Found::Issue(IssueKind::NotUtf8 { byte: error.valid_up_to() }),
-            Ok(source) => rewritten(program, source, limits.replacements),
+            Ok(source) => rewritten(program, job, source, limits.replacements),
         },
     };
     match source {
@@ -276,10 +279,12 @@ fn look(root: &Root, job: &Job, program: &Program, limits: &Limits) -> Found {
         Ok(Err(Refusal::SourceDoesNotParse { line, column })) => {
             Found::Issue(IssueKind::DoesNotParse { line, column })
         }
-        Ok(Err(Refusal::TooDeep { depth })) => Found::Issue(IssueKind::TooDeep { depth }),
-        Ok(Err(refusal @ (Refusal::Overlap { .. } | Refusal::ResultDoesNotParse { .. }))) => {
-            Found::Refused(refusal)
-        }
+        Ok(Err(Refusal::TooDeep { depth, .. })) => Found::Issue(IssueKind::TooDeep { depth }),
+        Ok(Err(
+            refusal @ (Refusal::Overlap { .. }
+            | Refusal::ResultDoesNotParse { .. }
+            | Refusal::Unbound { .. }),
+        )) => Found::Refused(refusal),
         Ok(Ok(rewritten)) if rewritten.replacements + rewritten.unchanged == 0 => Found::Nothing,
         Ok(Ok(rewritten)) => Found::Rewritten(content, rewritten),
     }
@@ -299,11 +304,13 @@ fn unreadable(error: ReadError) -> IssueKind {
 /// Runs the engine; a fault in a grammar or matcher costs the file, not the process.
 fn rewritten(
     program: &Program,
+    job: &Job,
     source: &str,
     limit: usize,
 ) -> Result<Result<Rewritten, Refusal>, IssueKind> {
-    catch_unwind(AssertUnwindSafe(|| rewrite(program, source, limit)))
-        .map_err(|_| IssueKind::ParserFailed)
+    let path = job.path.as_str();
+    let run = || rewrite_for(program, source, limit, |op| op.is_for(path));
+    catch_unwind(AssertUnwindSafe(run)).map_err(|_| IssueKind::ParserFailed)
 }
 
 /// The file on which the limit of replacements falls, once more with what is left of it.
@@ -320,7 +327,7 @@ fn again(
     std::thread::scope(|scope| {
         let run = std::thread::Builder::new()
             .stack_size(STACK)
-            .spawn_scoped(scope, || rewritten(program, source, room));
+            .spawn_scoped(scope, || rewritten(program, job, source, room));
         match run.map(std::thread::ScopedJoinHandle::join) {
             Ok(Ok(Ok(result))) => result.map_err(file),
             Ok(Ok(Err(_)) | Err(_)) | Err(_) => {
@@ -351,6 +358,11 @@ fn take(summary: &mut Summary, job: &Job, rewritten: &Rewritten) {
     let Counts { replacements, files } = summary.counts;
     summary.counts =
         Counts { replacements: replacements + rewritten.replacements, files: files + 1 };
+    for op in &rewritten.regrowing {
+        if let Err(at) = summary.regrowing.binary_search(op) {
+            summary.regrowing.insert(at, *op);
+        }
+    }
     for (all, more) in summary.by_op.iter_mut().zip(&rewritten.by_op) {
         *all += more;
     }

@@ -6,9 +6,9 @@ use serde::{Deserialize, Serialize};
 use xd_changeset::{BuildError, PathError, RelPath};
 use xd_protocol::Visible;
 
-use crate::engine::Refusal;
 use crate::language::{Lang, LangError};
 use crate::op::{Op, OpError, OpsError};
+use crate::refusal::Refusal;
 
 /// A call: operations, and where they run (`CONTRACT A1`).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

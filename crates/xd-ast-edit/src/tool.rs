@@ -11,7 +11,7 @@ use xd_write::{
     ToolDefinition, ToolFailure, stage_change_set,
 };
 
-use crate::{Bound, Control, Limits, Op, Outcome, Proposal, ProposeError, Request, propose};
+use crate::{Bound, Control, Limits, Op, Outcome, Proposal, ProposeError, Request, Rule, propose};
 
 /// The tool's name.
 const NAME: &str = "ast_edit";
@@ -209,16 +209,39 @@ fn op_of(index: usize, op: Value) -> Result<Op, String> {
     let Value::Object(mut op) = op else {
         return Err(format!("`ops[{index}]` is no object with `pat` and `out`"));
     };
+    if op.contains_key("rule") {
+        return rule_of(index, op);
+    }
     let mut text = |key: &str, hint: &str| match op.remove(key) {
         Some(Value::String(text)) => Ok(text),
         Some(_) => Err(format!("`ops[{index}].{key}` is no string")),
         None => Err(format!("`ops[{index}].{key}` is missing{hint}")),
     };
-    let pat = text("pat", "")?;
+    let pat = text("pat", " (or give `rule` and `fix`)")?;
     // To delete by leaving something out would be too easy a mistake.
     let out = text("out", " (write \"\" to delete)")?;
     nothing_else(&op, &format!("ops[{index}]."), "pat, out")?;
-    Ok(Op { pat, out })
+    Ok(Op::new(pat, out))
+}
+
+/// An operation with a rule: the document of a rule file, as an object.
+fn rule_of(index: usize, mut op: Map<String, Value>) -> Result<Op, String> {
+    if op.contains_key("pat") {
+        return Err(format!(
+            "`ops[{index}]` has both `pat` and `rule`; put the pattern into the rule as `pattern`"
+        ));
+    }
+    // What it becomes is called `fix` in a rule; a call that says `out` as in other ops means that.
+    if let Some(out) = op.shift_remove("out") {
+        if op.contains_key("fix") {
+            return Err(format!("`ops[{index}]` has both `out` and `fix`; keep `fix`"));
+        }
+        op.insert("fix".to_owned(), out);
+    }
+    Rule::from_document(Value::Object(op)).map(Op::Rule).map_err(|fault| {
+        let dot = if fault.key.is_empty() { "" } else { "." };
+        format!("ops[{index}]{dot}{fault}")
+    })
 }
 
 fn take_list(arguments: &mut Map<String, Value>, key: &str) -> Result<Vec<Value>, String> {
@@ -258,7 +281,10 @@ fn definition() -> ToolDefinition {
          pat is code with variables: $A is one node, $$$ARGS any number of them, $_ anything; the \
          same name twice must match the same code. out is what it becomes, with the same \
          variables; an empty out deletes. A literal dollar before a name is written $$. Whitespace and \
-         comments between nodes do not matter; only the outermost of nested matches is rewritten.",
+         comments between nodes do not matter; only the outermost of nested matches is rewritten.\n\
+         Where a pattern is not enough, an op is a rule instead, as in ast-grep's YAML: rule with \
+         pattern, kind, regex, inside, has, follows, precedes (with stopBy, field), all, any, not, \
+         matches, nthChild, and fix for what a match becomes.",
         json!({
             "type": "object",
             "properties": {
@@ -269,9 +295,17 @@ fn definition() -> ToolDefinition {
                         "type": "object",
                         "properties": {
                             "pat": { "type": "string", "description": "The pattern: oldApi($A)." },
-                            "out": { "type": "string", "description": "What it becomes: newApi($A)." }
+                            "out": { "type": "string", "description": "What it becomes: newApi($A)." },
+                            "rule": { "type": "object", "description": "Instead of pat: {\"pattern\": \"oldApi($A)\", \"inside\": {\"kind\": \"class_body\", \"stopBy\": \"end\"}}." },
+                            "fix": { "description": "With rule: what a match becomes, or {template, expandStart, expandEnd}." },
+                            "constraints": { "type": "object", "description": "With rule: a rule for each variable." },
+                            "utils": { "type": "object", "description": "With rule: rules that matches names." },
+                            "transform": { "type": "object", "description": "With rule: variables made of others." },
+                            "language": { "type": "string", "description": "With rule: the language that it is for." },
+                            "files": { "type": "array", "description": "With rule: globs of its files." },
+                            "ignores": { "type": "array", "description": "With rule: globs that it leaves out." },
+                            "id": { "type": "string", "description": "With rule: its name in messages." }
                         },
-                        "required": ["pat", "out"],
                         "additionalProperties": false
                     }
                 },

@@ -72,10 +72,10 @@ impl Tree {
         first_error_below(self.root.root().get_inner_node(), self.lang, forgiven)
     }
 
-    /// Where the first syntax error of `result` is, which is this source with `edits` made.
+    /// The tree of `result`, which is this source with `edits` made; none where the parser fails.
     ///
     /// Parses again only around the edits: what is between them is taken from this tree.
-    pub(crate) fn first_error_after(&self, edits: &[Edit], result: &str) -> Option<usize> {
+    pub(crate) fn after(&self, edits: &[Edit], result: String) -> Option<Self> {
         let mut tree = self.root.root().get_doc().tree.clone();
         // From the last to the first, so that all places are those of the source.
         for edit in input_edits(self.root.source(), edits).iter().rev() {
@@ -83,10 +83,14 @@ impl Tree {
         }
         let mut parser = Parser::new();
         parser.set_language(&self.lang.grammar().get_ts_language()).ok()?;
-        match parser.parse(result, Some(&tree)) {
-            Some(tree) => first_error_below(tree.root_node(), self.lang, |_| false),
-            None => Some(0),
-        }
+        let tree = parser.parse(&result, Some(&tree))?;
+        let doc = StrDoc { src: result, lang: self.lang.grammar(), tree };
+        Some(Self { root: AstGrep::doc(doc), lang: self.lang })
+    }
+
+    /// The source.
+    pub(crate) fn source(&self) -> &str {
+        self.root.source()
     }
 
     /// How many levels the tree has.
@@ -280,7 +284,10 @@ mod tests {
                     |range| Edit { range, text: texts[next(texts.len())].to_owned(), op: 0 };
                 let edits = [edit(first), edit(second)];
                 let result = assemble(source, &edits);
-                let (all, around) = (whole(&result, lang), tree.first_error_after(&edits, &result));
+                let (all, around) = (
+                    whole(&result, lang),
+                    tree.after(&edits, result.clone()).map_or(Some(0), |after| after.first_error()),
+                );
                 assert_eq!(all.is_some(), around.is_some(), "{name}: {edits:?}\n{result}");
                 if all.is_some() { broken += 1 } else { fine += 1 }
             }

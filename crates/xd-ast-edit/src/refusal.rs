@@ -1,0 +1,102 @@
+//! Why a source is not rewritten, and where.
+
+use std::ops::Range;
+
+use crate::tree::{glimpse, line_of};
+
+/// Trees deeper than this are refused where a pattern compares whole subtrees (a name that occurs
+/// twice): that comparison recurses. Generated code is the only thing ever seen to come near.
+pub(crate) const DEEPEST_COMPARED: usize = 10_000;
+
+/// A place in a source that an operation matched, for messages.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Site {
+    /// Index of the operation.
+    pub op: usize,
+    /// The bytes.
+    pub range: Range<usize>,
+    /// First and last line, from 1.
+    pub lines: (usize, usize),
+    /// How it begins.
+    pub text: String,
+}
+
+impl std::fmt::Display for Site {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { op, range, lines: (first, last), text } = self;
+        if first == last {
+            write!(f, "ops[{op}] at line {first}")?;
+        } else {
+            write!(f, "ops[{op}] at lines {first}-{last}")?;
+        }
+        write!(f, " (bytes {}..{}, `{text}`)", range.start, range.end)
+    }
+}
+
+/// Why a source is not rewritten.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Refusal {
+    /// The source has a syntax error; it is left alone (`CONTRACT A4`).
+    #[error("does not parse (line {line}, column {column})")]
+    SourceDoesNotParse {
+        /// Line, from 1.
+        line: usize,
+        /// Column in characters, from 1.
+        column: usize,
+    },
+    /// The source is nested too deeply to compare parts of it; it is left alone.
+    #[error(
+        "is nested {depth} levels deep, and an op that compares or recurses goes at most {deepest} deep"
+    )]
+    TooDeep {
+        /// How deep it is.
+        depth: usize,
+        /// How deep the operations can go.
+        deepest: usize,
+    },
+    /// A match of a rule leaves a variable unbound that its `fix` inserts.
+    #[error(
+        "{site} does not bind `{name}`, which `fix` uses; bind it in every alternative of the rule, or make a rule of each"
+    )]
+    Unbound {
+        /// The match.
+        site: Box<Site>,
+        /// The variable, with its dollars.
+        name: String,
+    },
+    /// Two operations want to change the same bytes (`CONTRACT A5`).
+    #[error(
+        "two ops change the same code: {first} and {second}; stage one, apply it, then stage the other"
+    )]
+    Overlap {
+        /// The place that begins first.
+        first: Box<Site>,
+        /// The other one.
+        second: Box<Site>,
+    },
+    /// The result has a syntax error that the source did not have.
+    #[error(
+        "the result would not parse at its line {line} (`{}`), after ops[{op}] changed line {source_line}; nothing is staged: adjust `out` or narrow `pat`",
+        xd_protocol::Visible(near)
+    )]
+    ResultDoesNotParse {
+        /// Line in the result, from 1.
+        line: usize,
+        /// What stands there in the result.
+        near: String,
+        /// Line in the source of the change that is nearest before it.
+        source_line: usize,
+        /// The operation that made that change.
+        op: usize,
+    },
+}
+
+/// The place of a match, as messages tell it.
+pub(crate) fn site(source: &str, op: usize, range: Range<usize>) -> Site {
+    let lines = (
+        line_of(source, range.start),
+        line_of(source, range.end.saturating_sub(1).max(range.start)),
+    );
+    Site { op, lines, text: glimpse(source, range.start, 60), range }
+}
