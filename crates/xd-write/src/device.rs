@@ -27,7 +27,7 @@ pub(crate) async fn write(
             Some(confirm) => confirm_with(host, context, confirm, body).await,
             None => ToolResult::error(notice::NOTHING_TO_APPLY),
         },
-        Device::Propose => propose::propose(host, body).await,
+        Device::Propose => propose::propose(host, context.decider(), body).await,
         Device::Tool(name) => run(host, context, name, body).await,
     }
 }

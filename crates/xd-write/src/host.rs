@@ -17,10 +17,11 @@ use xd_session::{Finalizer, PlanReviewer, Session};
 
 use crate::{
     CallScope, Concurrency, DeviceEntry, DraftStore, FileWrites, HiddenResolveTool, MemoryDrafts,
-    MountError, Policy, Registry, Tool, ToolContext, ToolDefinition, ToolFailure, Workspace,
+    MountError, PlanRecorder, Policy, Registry, Tool, ToolContext, ToolDefinition, ToolFailure, Workspace,
     device,
     hidden_resolve::confirm_in,
     nearest::nearest,
+    planning::PlanLog,
     read, tier,
     write::{self, WriteTarget},
 };
@@ -33,6 +34,7 @@ pub struct Host {
     registry: RwLock<Registry>,
     policy: Policy,
     drafts: Arc<dyn DraftStore>,
+    plan_log: PlanLog,
     write_scope: WriteScope,
     built_in: [ToolDefinition; 2],
 }
@@ -93,6 +95,15 @@ impl HostBuilder {
     #[must_use]
     pub fn reviewer(self, reviewer: Arc<dyn PlanReviewer>) -> Self {
         self.0.session.plan().set_reviewer(reviewer);
+        self
+    }
+
+    /// Sets where plan mode and the decisions on plans are written down; without it they are not
+    /// (`CONTRACT L1`). A session that goes on in another process is told where it stood by
+    /// [`Host::restore_plan`].
+    #[must_use]
+    pub fn plan_recorder(mut self, recorder: Arc<dyn PlanRecorder>) -> Self {
+        self.0.plan_log = PlanLog::to(recorder);
         self
     }
 
@@ -157,6 +168,7 @@ impl Host {
             registry: RwLock::new(Registry::new()),
             policy: Policy::default(),
             drafts: Arc::new(MemoryDrafts::new()),
+            plan_log: PlanLog::default(),
             write_scope: WriteScope::default(),
             built_in: [
                 read::definition(),
@@ -181,6 +193,10 @@ impl Host {
     #[must_use]
     pub fn drafts(&self) -> &Arc<dyn DraftStore> {
         &self.drafts
+    }
+
+    pub(crate) fn plan_log(&self) -> &PlanLog {
+        &self.plan_log
     }
 
     /// Who may do what without being asked.

@@ -12,8 +12,8 @@
 //! - **Invariant W3:** no route leads to a file outside the workspace root (`CONTRACT W3`).
 //! - **Invariant W4:** a confirm of `resolve` reaches as far as the action that it applies
 //!   (`CONTRACT W6`).
-//! - **Invariant W5:** what is staged or decided is in the record before anybody is told
-//!   (`CONTRACT L1`).
+//! - **Invariant W5:** what is staged or decided, of actions and of plans, is in the record before
+//!   anybody is told (`CONTRACT L1`).
 //! - **Invariant W6:** while plan mode is on no call changes anything of the working tree; drafts
 //!   and `xd://propose` pass, and what a deny rule names never runs (`CONTRACT W7, P4`).
 //! - **Invariant W7:** a plan is approved as the text that was reviewed, or not at all
@@ -53,7 +53,7 @@
 //! [`Registry`] to mount them as devices, [`ArgumentSchema`] for what they accept,
 //! [`stage_change_set`] to stage files, [`Policy::stage_writes`] to put what `write` does to files
 //! behind the confirm too, [`DraftStore`] for `local://`, [`Rules`] for what never
-//! runs, [`StateFolder`] for what outlives the process.
+//! runs, [`Host::enter_plan`] for plan mode, [`StateFolder`] for what outlives the process.
 
 mod approval;
 mod arguments;
@@ -73,6 +73,8 @@ mod one_line;
 mod page;
 mod permit;
 mod plan_mode;
+mod plan_record;
+mod planning;
 mod propose;
 mod read;
 mod registry;
@@ -96,6 +98,8 @@ pub use handler::{Resource, UrlHandler};
 pub use hidden_resolve::HiddenResolveTool;
 pub use host::{Host, HostBuilder, WriteScope};
 pub use naming::device_name;
+pub use plan_record::{KeptPlan, PlanEvent, PlanRecord, PlanRecorder};
+pub use planning::EnterPlanError;
 pub use registry::{DeviceEntry, DeviceSource, MountError, RefreshError, Registry};
 pub use restage::{RestageFailure, Restaged, restage};
 pub use rules::{Rule, Rules};

@@ -1,5 +1,6 @@
 //! `write xd://propose <slug>`: a plan is submitted and reviewed (`CONTRACT P1, P2`).
 //!
+//! The submission, and what became of it, is in the record before anybody is told (`CONTRACT L1`).
 //! The reviewer sees the whole draft, and what comes back is bound to it by its digest: a draft
 //! that became another one during the review is not approved, whatever was said of it.
 
@@ -8,17 +9,20 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use xd_changeset::Hash;
 use xd_protocol::{PlanSlug, SlugFault, notice};
-use xd_resolve::{PlanMode, ToolResult, device_result};
+use xd_resolve::{Decider, PlanMode, RecordError, ToolResult, device_result};
 use xd_session::{
     Approving, NotProposed, OpenReview, PlanAnswer, PlanDigest, PlanReview, PlanReviewer, Proposal,
 };
 
-use crate::{DraftName, Expected, Host, Put, local, nearest::nearest, plan_mode::plain};
+use crate::{
+    DraftName, Expected, Host, PlanEvent, Put, local, nearest::nearest, plan_mode::plain,
+    planning::PlanLog,
+};
 
 /// Carries a proposal out. Dropped, the review is withdrawn and planning goes on.
-pub(crate) async fn propose(host: &Host, body: &Value) -> ToolResult {
+pub(crate) async fn propose(host: &Host, who: Decider, body: &Value) -> ToolResult {
     let slug = plain(body).map(str::trim).unwrap_or_default().to_owned();
-    let result = match submitted(host, body) {
+    let result = match submitted(host, who, body) {
         Ok(submission) => review(host, submission).await,
         Err(refusal) => ToolResult::error(refusal),
     };
@@ -32,9 +36,62 @@ struct Submission {
     hash: Hash,
     reviewer: Arc<dyn PlanReviewer>,
     open: OpenReview,
+    question: Question,
 }
 
-fn submitted(host: &Host, body: &Value) -> Result<Submission, String> {
+/// The question of an open review in the record. Dropped before its answer is written down, it was
+/// withdrawn.
+struct Question {
+    log: PlanLog,
+    slug: String,
+    digest: Hash,
+    is_open: bool,
+}
+
+impl Question {
+    /// Writes the question down.
+    fn asked(log: &PlanLog, who: Decider, slug: &str, digest: Hash) -> Result<Self, RecordError> {
+        log.record(PlanEvent::Proposed { slug: slug.to_owned(), digest }, who, "")?;
+        Ok(Self { log: log.clone(), slug: slug.to_owned(), digest, is_open: true })
+    }
+
+    /// Writes down that the reviewer did not approve, with what was said.
+    fn not_approved(
+        mut self,
+        event: impl FnOnce(String, Hash) -> PlanEvent,
+        words: &str,
+    ) -> Result<(), RecordError> {
+        self.is_open = false;
+        self.log.record(event(self.slug.clone(), self.digest), Decider::Person, words)
+    }
+
+    /// Writes down that an approval came to nothing.
+    fn void(mut self, why: &str) {
+        self.is_open = false;
+        let event = PlanEvent::Void { slug: self.slug.clone(), digest: self.digest };
+        self.log.note(event, Decider::Host, why);
+    }
+
+    /// Writes the approval down, which takes effect only then.
+    fn approved(&mut self, approved: Hash) -> Result<(), RecordError> {
+        let (slug, digest) = (self.slug.clone(), self.digest);
+        let event = PlanEvent::Approved { slug, digest, approved };
+        self.log.record(event, Decider::Person, "")?;
+        self.is_open = false;
+        Ok(())
+    }
+}
+
+impl Drop for Question {
+    fn drop(&mut self) {
+        if self.is_open {
+            let event = PlanEvent::Withdrawn { slug: self.slug.clone(), digest: self.digest };
+            self.log.note(event, Decider::Host, "The call ended before anybody had decided.");
+        }
+    }
+}
+
+fn submitted(host: &Host, who: Decider, body: &Value) -> Result<Submission, String> {
     let plan = host.session().plan();
     match plan.mode() {
         PlanMode::Off => return Err(notice::NO_PLAN.to_owned()),
@@ -62,7 +119,11 @@ fn submitted(host: &Host, body: &Value) -> Result<Submission, String> {
     };
     let proposal = Proposal { slug: slug.as_str().to_owned(), digest: digest(hash) };
     match plan.submit(proposal) {
-        Ok(open) => Ok(Submission { name, text: text.into(), hash, reviewer, open }),
+        Ok(open) => {
+            let question = Question::asked(host.plan_log(), who, slug.as_str(), hash)
+                .map_err(|error| format!("Nothing was submitted: {error}."))?;
+            Ok(Submission { name, text: text.into(), hash, reviewer, open, question })
+        }
         Err(NotProposed::NotPlanning) => Err(notice::NO_PLAN.to_owned()),
         Err(NotProposed::UnderReview(other)) => Err(format!(
             "Nothing was submitted: the plan {} is under review already. Wait for its answer.",
@@ -72,46 +133,63 @@ fn submitted(host: &Host, body: &Value) -> Result<Submission, String> {
 }
 
 async fn review(host: &Host, submission: Submission) -> ToolResult {
-    let Submission { name, text, hash, reviewer, open } = submission;
+    let Submission { name, text, hash, reviewer, open, question } = submission;
     let address = name.address();
-    let question = PlanReview {
-        slug: name.slug().map_or_else(String::new, |slug| slug.to_string()),
+    let review = PlanReview {
+        slug: question.slug.clone(),
         address: address.clone(),
         text: Arc::clone(&text),
         digest: digest(hash),
     };
-    tracing::info!(slug = question.slug, digest = %question.digest, "a plan is under review");
+    tracing::info!(slug = review.slug, digest = %review.digest, "a plan is under review");
     let revise = format!("Plan mode stays on: revise {address} and submit it again.");
-    match reviewer.review(question).await {
-        PlanAnswer::Approved { text: approved } => approve(host, &name, hash, &approved, open),
-        PlanAnswer::Refused { words } if words.trim().is_empty() => {
-            ToolResult::error(format!("The plan was not approved. {revise}"))
-        }
+    match reviewer.review(review).await {
+        PlanAnswer::Approved { text: approved } => approve(host, &name, &approved, open, question),
         PlanAnswer::Refused { words } => {
-            ToolResult::error(format!("The plan was not approved: {}\n{revise}", words.trim()))
+            let words = words.trim();
+            let recorded =
+                question.not_approved(|slug, digest| PlanEvent::Refused { slug, digest }, words);
+            let answer = match words {
+                "" => format!("The plan was not approved. {revise}"),
+                words => format!("The plan was not approved: {words}\n{revise}"),
+            };
+            stands(answer, recorded)
         }
-        PlanAnswer::Dismissed => ToolResult::error(
-            "Nobody decided on the plan: the review was dismissed, and nothing is approved. Plan \
-             mode stays on. Do not submit it again before you are asked to.",
-        ),
+        PlanAnswer::Dismissed => {
+            let recorded =
+                question.not_approved(|slug, digest| PlanEvent::Dismissed { slug, digest }, "");
+            let answer = "Nobody decided on the plan: the review was dismissed, and nothing is \
+                          approved. Plan mode stays on. Do not submit it again before you are \
+                          asked to.";
+            stands(answer.to_owned(), recorded)
+        }
     }
+}
+
+/// An answer that stands whether it could be written down or not, which it says.
+fn stands(answer: String, recorded: Result<(), RecordError>) -> ToolResult {
+    let mut result = ToolResult::error(answer);
+    result.content.extend(recorded.err().map(|error| format!("This outcome stands, but {error}.")));
+    result
 }
 
 fn approve(
     host: &Host,
     name: &DraftName,
-    submitted: Hash,
     approved: &str,
     open: OpenReview,
+    mut question: Question,
 ) -> ToolResult {
-    let address = name.address();
+    let (address, submitted) = (name.address(), question.digest);
     if approved.trim().is_empty() {
+        question.void("The review left no text of the plan.");
         return ToolResult::error(format!(
             "Nothing is approved: the review left no text of the plan. Plan mode stays on, and \
              {address} is as it was."
         ));
     }
-    let changed = || {
+    let changed = |question: Question| {
+        question.void("The draft was changed while it was reviewed.");
         ToolResult::error(format!(
             "Nothing is approved: {address} was changed while it was reviewed, so what was seen is \
              not what is there. Plan mode stays on; submit it again."
@@ -130,16 +208,24 @@ fn approve(
     };
     match is_submitted {
         Ok(true) => {}
-        Ok(false) => return changed(),
+        Ok(false) => return changed(question),
         Err(error) => {
+            question.void(&format!("The draft could not be read or written: {error}."));
             return ToolResult::error(format!(
                 "Nothing is approved: {error}. Plan mode stays on; submit the plan again."
             ));
         }
     }
-    match open.approve(digest(submitted)) {
+    if let Err(error) = question.approved(hash) {
+        return ToolResult::error(format!(
+            "Nothing is approved: {error}. Plan mode stays on; submit the plan again."
+        ));
+    }
+    let why = format!("The plan {} is approved.", question.slug);
+    let approve = || open.approve(digest(submitted));
+    match host.plan_log().leaving(Decider::Person, &why, approve) {
         Approving::Approved(()) => {
-            let slug = name.slug().map_or_else(String::new, |slug| slug.to_string());
+            let slug = &question.slug;
             let how = if edited { ", as edited in the review" } else { "" };
             let mut result = ToolResult::text(format!(
                 "The plan {slug} is approved{how}. Plan mode is off: carry the plan out as it \
@@ -152,11 +238,14 @@ fn approve(
                 "slug": slug, "digest": digest(hash).to_string(), "edited": edited,
             }))
         }
-        Approving::Changed => changed(),
-        Approving::Late => ToolResult::error(
-            "Nothing is approved: plan mode was left, or the conversation became another one, \
-             while the plan was reviewed.",
-        ),
+        Approving::Changed => changed(question),
+        Approving::Late => {
+            question.void("The answer came late: plan mode was left, or the session moved on.");
+            ToolResult::error(
+                "Nothing is approved: plan mode was left, or the conversation became another one, \
+                 while the plan was reviewed.",
+            )
+        }
     }
 }
 

@@ -6,5 +6,6 @@ mod drafts;
 mod policy;
 mod proposals;
 mod random;
+mod recorded;
 mod refusals;
 mod scene;
