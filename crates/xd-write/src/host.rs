@@ -17,8 +17,8 @@ use xd_session::{Finalizer, PlanReviewer, Session};
 
 use crate::{
     CallScope, Concurrency, DeviceEntry, DraftStore, FileWrites, HiddenResolveTool, MemoryDrafts,
-    MountError, PlanRecorder, Policy, Registry, Tool, ToolContext, ToolDefinition, ToolFailure, Workspace,
-    device,
+    MountError, PlanRecorder, Policy, Registry, Tool, ToolContext, ToolDefinition, ToolFailure,
+    Workspace, device,
     hidden_resolve::confirm_in,
     nearest::nearest,
     planning::PlanLog,
