@@ -5,7 +5,7 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 use xd_changeset::ByteEdit;
 
-use crate::ending::{around, fit};
+use crate::ending::fit;
 use crate::fold::{Folded, line_at};
 use crate::locate::{apart, occurrences};
 use crate::near_miss::{NearMiss, near_miss};
@@ -79,6 +79,14 @@ pub enum EditFault {
         /// The limit.
         most: usize,
     },
+    /// All replacements together are too long.
+    #[error("{total} replacements of {bytes} bytes are more than one call may write; split it")]
+    TooLong {
+        /// The places.
+        total: usize,
+        /// The length of the new text.
+        bytes: usize,
+    },
     /// The file has NUL bytes.
     #[error("the file is binary: byte {byte} is NUL; only text is edited")]
     Binary {
@@ -148,6 +156,16 @@ impl Edit {
     /// assert_eq!(apply_edits(file, &done.edits).unwrap(), b"1\r\n1.5\r\ntwo\r\n");
     /// ```
     pub fn apply_to_bytes(&self, bytes: &[u8], most: usize) -> Result<Replaced, EditFault> {
+        self.try_on(bytes, most, true)
+    }
+
+    /// As [`apply_to_bytes`](Self::apply_to_bytes); looks for near misses only where `look`.
+    pub(crate) fn try_on(
+        &self,
+        bytes: &[u8],
+        most: usize,
+        look: bool,
+    ) -> Result<Replaced, EditFault> {
         if self.old_text == self.new_text {
             return Err(EditFault::Same);
         }
@@ -167,7 +185,11 @@ impl Edit {
         };
         let found = occurrences(bytes, &file, old.bytes());
         if found.total == 0 {
-            let near = Box::new(near_miss(bytes, &self.old_text, Some(&self.new_text)));
+            let near = match look {
+                true => near_miss(bytes, &self.old_text, Some(&self.new_text)),
+                false => NearMiss::unsought(),
+            };
+            let near = Box::new(near);
             return Err(EditFault::NotFound { near });
         }
         if found.total > 1 && !self.replace_all {
@@ -176,6 +198,10 @@ impl Edit {
         }
         if found.apart > most {
             return Err(EditFault::TooMany { total: found.apart, most });
+        }
+        if found.apart.saturating_mul(self.new_text.len()) > MOST_WRITTEN {
+            let bytes = self.new_text.len();
+            return Err(EditFault::TooLong { total: found.apart, bytes });
         }
         let ranges: Vec<Range<usize>> = apart(file.bytes(), old.bytes())
             .map(|at| file.raw_range(&(at..at + old.bytes().len())))
@@ -217,6 +243,9 @@ impl Replaced {
     }
 }
 
+/// What the replacements of one edit may come to, in bytes.
+const MOST_WRITTEN: usize = 64 * 1024 * 1024;
+
 /// The byte-order mark of UTF-8.
 const BOM: &[u8] = b"\xef\xbb\xbf";
 
@@ -236,9 +265,4 @@ pub(crate) fn check_encoding(bytes: &[u8]) -> Result<Option<usize>, EditFault> {
 fn may_split(bytes: &[u8], at: usize) -> bool {
     let second = |byte: u8| matches!(byte, 0x30..=0x39 | 0x40..=0x7e);
     at > 0 && bytes[at - 1] >= 0x80 && bytes.get(at).is_some_and(|byte| second(*byte))
-}
-
-/// The ending of lines added at `at`; for producers beside this one.
-pub(crate) fn ending_at(bytes: &[u8], at: usize) -> &'static [u8] {
-    around(bytes, at).bytes()
 }

@@ -42,11 +42,6 @@ impl<'a> Folded<'a> {
         &self.bytes
     }
 
-    /// The folded bytes, without a copy where they are owned already.
-    pub(crate) fn into_bytes(self) -> Cow<'a, [u8]> {
-        self.bytes
-    }
-
     /// The raw offset of a folded one. At a shortened line end it is that of the carriage return,
     /// so that a range that begins there holds the whole line end.
     pub(crate) fn raw(&self, folded: usize) -> usize {
@@ -88,7 +83,7 @@ mod tests {
             }
         }
         assert_eq!((folded.raw(1), folded.raw(2)), (1, 3));
-        assert!(matches!(Folded::of(b"a\n\rb").into_bytes(), Cow::Borrowed(_)));
+        assert!(matches!(Folded::of(b"a\n\rb").bytes, Cow::Borrowed(_)));
     }
 
     #[test]

@@ -16,7 +16,7 @@ const END_OF_FILE: &str = "*** End of File";
 pub(super) fn begin(lines: &[&[u8]]) -> Option<usize> {
     let other = |line: &&[u8]| line.starts_with(b"diff ") || line.starts_with(b"--- ");
     let at = lines.iter().position(|line| is(line, BEGIN))?;
-    (!lines[..at].iter().any(|line| other(line))).then_some(at)
+    (!lines[..at].iter().any(other)).then_some(at)
 }
 
 fn is(line: &[u8], text: &str) -> bool {

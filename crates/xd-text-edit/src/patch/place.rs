@@ -9,8 +9,10 @@ use super::{FilePatch, Hunk, HunkLine, joined};
 use crate::ending::fit;
 use crate::locate::positions;
 use crate::near_miss::{Hint, NearMiss, near_miss};
-use crate::wording::{excerpt, line_list};
+use crate::wording::{counted, excerpt, line_list};
 
+/// Hunks of a file for which near misses are looked for.
+const LOOKED: usize = 5;
 /// Places that are listed; the others are counted.
 const LISTED: usize = 10;
 
@@ -25,7 +27,7 @@ pub struct Patched {
 
 /// Every hunk of a file that has no place.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{}", .0.iter().map(HunkFault::to_string).collect::<Vec<_>>().join("\n"))]
+#[error("{}", listed(.0))]
 pub struct HunkFaults(pub Vec<HunkFault>);
 
 /// A hunk that has no place.
@@ -75,6 +77,17 @@ pub enum HunkFaultKind {
     },
     /// After the hunk the file would have a line without an end before other lines.
     EndsInside,
+}
+
+fn listed(faults: &[HunkFault]) -> String {
+    let mut lines: Vec<String> = faults.iter().take(LISTED).map(HunkFault::to_string).collect();
+    if faults.len() > LISTED {
+        lines.push(format!(
+            "{} of this file have no place either",
+            counted(faults.len() - LISTED, "more hunk")
+        ));
+    }
+    lines.join("\n")
 }
 
 impl fmt::Display for HunkFaultKind {
@@ -130,17 +143,17 @@ impl FilePatch {
     /// # Errors
     /// [`HunkFaults`], every hunk that has no place.
     pub fn apply_to_bytes(&self, bytes: &[u8]) -> Result<Patched, HunkFaults> {
-        self.place(bytes, Manner::Exact).or_else(|_| self.place(bytes, Manner::Loose))
+        self.place(bytes, Manner::Exact, 0).or_else(|_| self.place(bytes, Manner::Loose, LOOKED))
     }
 
-    fn place(&self, bytes: &[u8], manner: Manner) -> Result<Patched, HunkFaults> {
+    fn place(&self, bytes: &[u8], manner: Manner, look: usize) -> Result<Patched, HunkFaults> {
         let file = Lines::of(bytes, manner);
         let mut placed = Patched { edits: Vec::new(), notes: Vec::new() };
         let mut faults = Vec::new();
         let (mut from, mut drift) = (0, 0);
         for (index, hunk) in self.hunks.iter().enumerate() {
             let fault = |kind| HunkFault { hunk: index + 1, line: hunk.line, kind };
-            let spot = match find(&file, hunk, from, drift) {
+            let spot = match find(&file, hunk, from, drift, faults.len() < look) {
                 Ok(spot) => spot,
                 Err(kind) => {
                     faults.push(fault(kind));
@@ -298,7 +311,15 @@ fn hash(line: &[u8]) -> u64 {
 }
 
 /// Finds the place of a hunk at or after `from`.
-fn find(file: &Lines<'_>, hunk: &Hunk, from: usize, drift: isize) -> Result<Spot, HunkFaultKind> {
+///
+/// Looks for near misses only where `look`.
+fn find(
+    file: &Lines<'_>,
+    hunk: &Hunk,
+    from: usize,
+    drift: isize,
+    look: bool,
+) -> Result<Spot, HunkFaultKind> {
     if hunk.old_lines().next().is_none() {
         return match file.len() {
             0 => Ok(Spot { line: 0, drift, note: None }),
@@ -327,7 +348,7 @@ fn find(file: &Lines<'_>, hunk: &Hunk, from: usize, drift: isize) -> Result<Spot
     let places = file.places(hunk, from);
     match places.as_slice() {
         [line] => Ok(spot(*line, moved(*line))),
-        [] => Err(nowhere(file, hunk, from)),
+        [] => Err(nowhere(file, hunk, from, look)),
         // The first place below its anchor is the one that the anchor is given for.
         [line, more @ ..] if !hunk.anchors.is_empty() => {
             let note = format!(
@@ -379,7 +400,7 @@ fn after_anchors(file: &Lines<'_>, hunk: &Hunk, from: usize) -> Result<usize, Hu
 }
 
 /// Why a hunk whose old lines are not at or after `from` has no place.
-fn nowhere(file: &Lines<'_>, hunk: &Hunk, from: usize) -> HunkFaultKind {
+fn nowhere(file: &Lines<'_>, hunk: &Hunk, from: usize, look: bool) -> HunkFaultKind {
     if hunk.to_end {
         let open = Hunk { to_end: false, ..hunk.clone() };
         if let Some(line) = file.places(&open, from).first() {
@@ -388,6 +409,9 @@ fn nowhere(file: &Lines<'_>, hunk: &Hunk, from: usize) -> HunkFaultKind {
     }
     if let Some(line) = file.places(hunk, 0).first() {
         return HunkFaultKind::OutOfOrder { line: line + 1 };
+    }
+    if !look {
+        return HunkFaultKind::NotFound { near: Box::new(NearMiss::unsought()) };
     }
     let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
     let (old, new) = (text(joined(hunk.old_lines())), text(joined(hunk.new_lines())));
