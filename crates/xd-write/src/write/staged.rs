@@ -75,7 +75,12 @@ impl Prepared {
                     metadata.links
                 ));
             }
-            notes.extend(change.before().into_iter().filter_map(|it| what_is_lost(it, &text)));
+            if let Some(before) = change.before() {
+                let before = before
+                    .bytes()
+                    .map_err(|source| BuildError::Io { path: change.path().clone(), source })?;
+                notes.extend(what_is_lost(&before, &text));
+            }
             diff = shown(change, &text);
         }
         Ok(Self { path, text, change_set, notes, diff })
@@ -181,12 +186,12 @@ pub(super) fn wrote(path: &RelPath, done: &str, bytes: u64) -> String {
 
 /// What the new text does away with that nobody sees in a difference at first sight: for a whole
 /// file the text that is given decides (case 135), but not silently.
-fn what_is_lost(before: &Content, after: &Content) -> Option<String> {
+fn what_is_lost(before: &[u8], after: &Content) -> Option<String> {
     const MARK: char = '\u{feff}';
-    let Some(old) = before.as_utf8() else {
+    let Ok(old) = std::str::from_utf8(before) else {
         return Some(format!(
             "What is there is not UTF-8 text ({}), and the new text is: all of it is replaced.",
-            counted(before.len(), "byte")
+            counted(before.len() as u64, "byte")
         ));
     };
     let new = after.as_utf8().unwrap_or_default();

@@ -177,11 +177,29 @@ async fn a3_one_endless_line_is_staged_and_its_place_is_shown() {
 // Big content, wholly different, in both directions.
 #[tokio::test]
 async fn a3_megabytes_are_compared_staged_and_written() {
-    let old: String = (0..150_000).map(|n| format!("old line {n}\n")).collect();
-    let new: String = (0..150_000).map(|n| format!("new line {n}\n")).collect();
+    let old: String = (0..40_000).map(|n| format!("old line {n}\n")).collect();
+    let new: String = (0..40_000).map(|n| format!("new line {n}\n")).collect();
     let desk = Desk::new(&[("a", &old)]);
     let text = desk.staged("a", &new).await;
-    assert!(text.contains("a: replace (+150000 -150000)\n"), "{}", &text[..400]);
+    assert!(text.contains("a: replace (+40000 -40000)\n"), "{}", &text[..400]);
     desk.resolve().await;
     assert_eq!(desk.bytes("a"), new.as_bytes());
+}
+
+// CONTRACT F4: more than a change set holds in memory is looked at all the same.
+#[tokio::test]
+async fn f4_a_file_of_many_megabytes_is_text_and_its_line_ends_are_told() {
+    let line = |end: &str| format!("{}{end}", "x".repeat(1_000));
+    let old = line("\r\n").repeat(10_000);
+    let desk = Desk::new(&[("big", &old)]);
+    assert!(old.len() as u64 > xd_changeset::Content::LARGE);
+    let same_ends = format!("{old}more\r\n");
+    let text = desk.staged("big", &same_ends).await;
+    assert!(text.contains("big: replace (+1 -0)\n\n--- a/big\n"), "{}", &text[..400]);
+    let other_ends = line("\n").repeat(10_000);
+    let text = desk.staged("big", &other_ends).await;
+    assert!(text.contains("Its CRLF line endings become LF"), "{}", &text[..400]);
+    assert!(!text.contains("is not UTF-8"), "{}", &text[..400]);
+    desk.resolve().await;
+    assert_eq!(desk.bytes("big"), other_ends.as_bytes());
 }
