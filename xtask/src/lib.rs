@@ -3,7 +3,8 @@
 //! Layer: outside the house. It uses no crate of the workspace and none of
 //! the workspace uses it, so that it still builds while they do not.
 //! It may read every tracked file and run `git` and `cargo`; it writes
-//! `docs/CONFORMANCE.md` and `README.md` and nothing else, and never touches the network.
+//! `docs/CONFORMANCE.md`, `docs/GUARANTEES.md` and `README.md`. Only [`compare`] starts other
+//! commands too, fetches packages, and writes below `target/compare` and `docs/PERFORMANCE.md`.
 //!
 //! # The checks
 //!
@@ -15,6 +16,9 @@
 //! | `cargo xtask conformance --check` | is that file current, and is every required statement covered? |
 //! | `cargo xtask readme` | puts the demonstration's transcript into the README |
 //! | `cargo xtask readme --check` | is it what the demonstration prints? |
+//! | `cargo xtask guarantees` | puts the counts of the tests into the guarantees |
+//! | `cargo xtask guarantees --check` | are those the counts that are checked in? |
+//! | `cargo xtask compare` | measures `xd` against `ast-grep` and `rg` |
 //! | `cargo xtask ci` | runs `.ci/run`, the whole gate |
 //!
 //! Each check is also a test of this crate (`tests/repository.rs`), so that
@@ -45,7 +49,8 @@
 //! [`tree`] and [`finding`] are what every check starts from and answers;
 //! [`lexer`], [`citations`], [`numbered`] and [`test_index`] read sources,
 //! numbers and tests; [`layers`] with [`purity`], [`tidy`] and
-//! [`conformance`] are the checks.
+//! [`conformance`] are the checks, [`readme`] and [`guarantees`] those of generated parts;
+//! [`compare`] is no check: it measures, and takes minutes.
 
 pub mod tree;
 
@@ -68,6 +73,10 @@ pub mod tidy;
 pub mod conformance;
 
 pub mod readme;
+
+pub mod guarantees;
+
+pub mod compare;
 
 pub use finding::Finding;
 pub use tree::{Tree, TreeError};

@@ -14,7 +14,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::time::Instant;
 
-use xtask::{Finding, Tree, conformance, finding, layers, numbered, readme, test_index, tidy};
+use xtask::{
+    Finding, Tree, compare, conformance, finding, guarantees, layers, numbered, readme, test_index,
+    tidy,
+};
 
 const USAGE: &str = "\
 usage: cargo xtask <check>
@@ -25,6 +28,14 @@ usage: cargo xtask <check>
   conformance --check  it is current, and every required statement has a test
   readme               put the demonstration's transcript into README.md
   readme --check       it is what the demonstration prints
+  guarantees           put the counts of the tests into docs/GUARANTEES.md
+  guarantees --check   they are those that are checked in
+  compare              measure xd against ast-grep and rg; takes minutes
+      --ast-grep PATH  compare with this command, else with one on the path or from npm
+      --xd PATH        measure this command, else a release build of this checkout
+      --rounds N       the values are medians of so many rounds (5)
+      --write          write docs/PERFORMANCE.md
+      --strict         exit with 1 where a target is missed
   ci                   run .ci/run, the whole gate";
 
 fn main() -> ExitCode {
@@ -32,9 +43,11 @@ fn main() -> ExitCode {
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let outcome = match arguments[..] {
         ["layers" | "tidy" | "conformance", "--check"] | ["layers" | "tidy"] => check(arguments[0]),
-        ["readme", "--check"] => check("readme"),
+        [name @ ("readme" | "guarantees"), "--check"] => check(name),
         ["conformance"] => write_conformance(),
         ["readme"] => write_readme(),
+        ["guarantees"] => write_guarantees(),
+        ["compare", ref options @ ..] => compare(options),
         ["ci"] => gate(),
         ["--help" | "-h" | "help"] => {
             println!("{USAGE}");
@@ -62,6 +75,7 @@ fn check(name: &str) -> Result<ExitCode, String> {
         "layers" => layers::check(&root, &tree),
         "tidy" => tidy::check(&root, &tree),
         "readme" => readme::check(&root, tree.text(readme::DOCUMENT).unwrap_or_default()),
+        "guarantees" => guarantees::check(&tree),
         _ => conformance::check(&tree),
     };
     if findings.is_empty() {
@@ -93,6 +107,50 @@ fn write_readme() -> Result<ExitCode, String> {
         .map_err(|error| format!("cannot write {}: {error}", readme::DOCUMENT))?;
     println!("wrote {}", readme::DOCUMENT);
     Ok(ExitCode::SUCCESS)
+}
+
+fn write_guarantees() -> Result<ExitCode, String> {
+    let root = root();
+    let read = |path: &str| {
+        fs::read_to_string(root.join(path)).map_err(|error| format!("cannot read {path}: {error}"))
+    };
+    let written = guarantees::document(&read(guarantees::DOCUMENT)?, &read(guarantees::PROOFS)?)?;
+    fs::write(root.join(guarantees::DOCUMENT), written)
+        .map_err(|error| format!("cannot write {}: {error}", guarantees::DOCUMENT))?;
+    println!("wrote {}", guarantees::DOCUMENT);
+    Ok(ExitCode::SUCCESS)
+}
+
+fn compare(options: &[&str]) -> Result<ExitCode, String> {
+    let options = compare::Options::parse(options)?;
+    let root = root();
+    let report = match compare::run(&root, &options, &mut |step| eprintln!("{step}"))? {
+        compare::Outcome::Measured(report) => report,
+        compare::Outcome::Skipped(reason) => {
+            println!("compare: skipped: {reason}");
+            return Ok(ExitCode::SUCCESS);
+        }
+    };
+    println!(
+        "{}
+",
+        report.corpus
+    );
+    print!("{}", compare::document::table(&report.rows));
+    for line in &report.checked {
+        println!("checked: {line}");
+    }
+    for line in compare::document::differences(&report.rows) {
+        println!("not the same: {line}");
+    }
+    if options.write {
+        let document = compare::document::document(&report);
+        fs::write(root.join(compare::document::DOCUMENT), document)
+            .map_err(|error| format!("cannot write {}: {error}", compare::document::DOCUMENT))?;
+        println!("wrote {}", compare::document::DOCUMENT);
+    }
+    let missed = options.strict && !report.holds();
+    Ok(if missed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
 /// Runs the gate, which is written once: in `.ci/run`, step by step, with the

@@ -18,6 +18,20 @@ fn unknown_arguments_get_the_usage_and_status_2() {
 }
 
 #[test]
+fn compare_names_the_option_that_is_none_and_what_is_named_must_be_there() {
+    for (arguments, named) in [
+        (&["compare", "--fast"][..], "--fast"),
+        (&["compare", "--rounds", "none"], "--rounds none"),
+        (&["compare", "--ast-grep", "/no/such/ast-grep"], "/no/such/ast-grep"),
+    ] {
+        let output = run(arguments);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(said.contains(named), "{said}");
+    }
+}
+
+#[test]
 fn help_is_no_error() {
     let output = run(&["--help"]);
     assert_eq!(output.status.code(), Some(0));
