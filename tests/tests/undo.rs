@@ -5,13 +5,14 @@ use std::{collections::BTreeMap, fs, os::unix::fs::PermissionsExt as _, sync::Ar
 
 use proptest::prelude::*;
 use xd_changeset::{ByteEdit, ChangeSet, RelPath};
-use xd_protocol::{StageNumber, Verdict};
+use xd_protocol::{StageNumber, Verdict, notice};
 use xd_resolve::{
-    ActionState, ActionStore, Decider, Guard, Lineage, Resolution, StagedAction, ToolResult,
+    ActionState, ActionStore, Decider, Guard, Lineage, Resolution, StagedAction, Tier, ToolResult,
 };
+use xd_tests::Bench;
 use xd_write::{
-    Direction, History, NoTarget, Proposed, RestageFailure, StateFolder, UndoError, Workspace,
-    restage,
+    Direction, History, NoTarget, Policy, Proposed, RestageFailure, StateFolder, UndoError,
+    Workspace, restage, restage_tool,
 };
 
 const WHY: &str = "It is what was asked for.";
@@ -287,4 +288,60 @@ proptest! {
             }
         }
     }
+}
+
+fn scene() -> Bench {
+    let text = "one\n\n\n\ntwo\n\n\n\nthree\n";
+    Bench::with(&[("a.txt", text)], |builder| {
+        let policy = Policy::automatic(Tier::Write);
+        builder.policy(policy).device(restage_tool()).unwrap()
+    })
+}
+
+// CONTRACT F7: what went stale is said with the way out, and the way goes.
+#[test]
+fn f7_a_model_restages_what_its_own_apply_made_stale() {
+    block_on(async {
+        let bench = scene();
+        bench.edit("a.txt", "one", "ONE").await;
+        bench.edit("a.txt", "three", "THREE").await;
+        let applied = bench.write("xd://resolve@2", "The third first.").await;
+        let said = applied.content.join("\n");
+        assert!(said.contains("@1 is stale now"), "{said}");
+        assert!(said.contains("Write {\"number\": 1} to xd://restage"), "{said}");
+        let staged = bench.write("xd://restage", "{\"number\": 1}").await;
+        assert!(!staged.is_error, "{staged:?}");
+        assert!(staged.content[0].starts_with(notice::STAGED), "{staged:?}");
+        assert!(staged.content[0].contains("It supersedes @1, which is discarded."));
+        assert!(staged.content[0].contains("+ONE"), "{staged:?}");
+        assert_eq!(bench.pending(), [3]);
+        let gone = bench.write("xd://resolve@1", "Now.").await;
+        assert!(gone.is_error && gone.content[0].contains("already discarded"), "{gone:?}");
+        let done = bench.write("xd://resolve", "Now the first.").await;
+        assert!(!done.is_error, "{done:?}");
+        assert_eq!(bench.text("a.txt"), "ONE\n\n\n\ntwo\n\n\n\nTHREE\n");
+    });
+}
+
+// CONTRACT F7, R3: every way in which there is nothing to restage is told, and stages nothing.
+#[test]
+fn f7_a_restage_that_cannot_be_is_told() {
+    block_on(async {
+        let bench = scene();
+        let said = async |body: &str| {
+            let answer = bench.write("xd://restage", body).await;
+            assert!(answer.is_error, "{answer:?}");
+            answer.content.join("\n")
+        };
+        assert!(said("{}").await.contains("nothing is pending"));
+        assert!(said("{\"number\": 0}").await.contains("number"));
+        assert!(said("{\"number\": 4}").await.contains("no staged action has number 4"));
+        bench.edit("a.txt", "one", "ONE").await;
+        assert!(said("{\"number\": 1}").await.contains("@1 is not stale"));
+        bench.put("a.txt", "ones\n");
+        assert!(
+            said("{\"number\": 1}").await.contains("'a.txt' changed where the preview edits it")
+        );
+        assert_eq!(bench.pending(), [1]);
+    });
 }

@@ -5,7 +5,9 @@ use std::{path::Path, sync::Arc, time::Duration};
 use xd_changeset::RecoverError;
 use xd_resolve::{ActionStore, Recorder};
 use xd_session::Session;
-use xd_write::{Host, Policy, Restored, StateError, StateFolder, StateLock, Workspace};
+use xd_write::{
+    Host, Policy, Restored, StateError, StateFolder, StateLock, Workspace, restage_tool,
+};
 
 use crate::{failure::Failure, recovered::Recovered, screen::Screen};
 
@@ -113,6 +115,7 @@ fn host(workspace: &Workspace, session: &Arc<Session>, state: Option<&StateFolde
     };
     builder
         .device(xd_ast_edit::AstEditTool::default())
+        .and_then(|builder| builder.device(restage_tool()))
         .unwrap_or_else(|error| panic!("{error}"))
         .build()
 }

@@ -13,6 +13,7 @@ use crate::{
     DeviceBody, Host, Tool, ToolContext,
     host::{aborted, outcome},
     propose,
+    restage::{RESTAGE, can_restage},
 };
 
 /// Carries a write of `body` to `device` out.
@@ -79,9 +80,14 @@ fn stale_since(host: &Host, applied: StageNumber) -> Vec<String> {
             .map(ToString::to_string)
             .collect();
         let n = action.number();
+        let again = match can_restage(&host.registry()) {
+            true => format!(
+                "Write {{\"number\": {n}}} to xd://{RESTAGE} to make it anew, or a reason to xd://reject@{n}."
+            ),
+            false => format!("Discard it with a reason to xd://reject@{n} and stage it anew."),
+        };
         Some(format!(
-            "Staged action @{n} is stale now: it was previewed before this one changed {}. Discard \
-             it with a reason to xd://reject@{n} and stage it anew.",
+            "Staged action @{n} is stale now: it was previewed before this one changed {}. {again}",
             shared.join(", ")
         ))
     };

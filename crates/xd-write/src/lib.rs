@@ -22,6 +22,8 @@
 //!   that cannot be checked whole is not mounted (`CONTRACT R3`).
 //! - **Invariant W9:** where file writes are staged, no call of `write` changes a file but a confirm
 //!   (`CONTRACT S4, W1`).
+//! - **Invariant W10:** a change stands after an odd number of applies, undos and redos of it, and
+//!   is undone only while it stands (`CONTRACT F6`).
 //!
 //! # Example
 //! ```
@@ -75,6 +77,7 @@ mod permit;
 mod plan_mode;
 mod plan_record;
 mod planning;
+mod preview;
 mod propose;
 mod read;
 mod registry;
@@ -101,7 +104,8 @@ pub use naming::device_name;
 pub use plan_record::{KeptPlan, PlanEvent, PlanRecord, PlanRecorder};
 pub use planning::EnterPlanError;
 pub use registry::{DeviceEntry, DeviceSource, MountError, RefreshError, Registry};
-pub use restage::{RestageFailure, Restaged, restage};
+pub use preview::{Bound, PreviewText};
+pub use restage::{RestageFailure, Restaged, restage, restage_tool};
 pub use rules::{Rule, Rules};
 pub use schema::{ArgumentCheck, ArgumentSchema, Mismatch, SchemaFault, SchemaFaultKind};
 pub use stage::{CommitEffect, Proposed, stage_change_set};

@@ -2,15 +2,24 @@
 
 use std::sync::Arc;
 
-use serde_json::Value;
-use xd_changeset::RestageError;
+use serde_json::{Value, json};
+use xd_changeset::{ChangeSet, RestageError};
 use xd_protocol::{StageNumber, Verdict};
 use xd_resolve::{
     ActionState, ActionStore, Decider, Ending, Lineage, Resolution, StageError, Staged,
-    StagedAction,
+    StagedAction, StagingSession, Tier, ToolResult, queue_resolve_handler,
 };
 
-use crate::{Proposed, Workspace};
+use crate::{
+    Bound, FnTool, PreviewText, Proposed, Registry, Tool, ToolContext, ToolDefinition, ToolFailure,
+    Workspace,
+};
+
+/// The name of [`restage_tool`].
+pub(crate) const RESTAGE: &str = "restage";
+const DESCRIPTION: &str = "Make a stale staged action anew against the present files.\n\
+                           It is refused where its edits touch what changed. The new action has a \
+                           number of its own and supersedes the old one.";
 
 /// An action that was made anew.
 #[derive(Debug)]
@@ -70,18 +79,22 @@ pub enum RestageFailure {
 ///
 /// # Cancel safety
 /// Dropped half-way it may leave both pending; the old one is stale and cannot be applied.
-pub async fn restage(
-    store: &Arc<ActionStore>,
+pub async fn restage<S>(
+    session: &S,
     workspace: &Workspace,
     number: Option<StageNumber>,
     decider: Decider,
-) -> Result<Restaged, RestageFailure> {
+) -> Result<Restaged, RestageFailure>
+where
+    S: StagingSession + ?Sized,
+{
+    let store = session.action_store().ok_or(StageError::NoStore)?;
     let old = pending(store, number)?;
     let number = old.number();
     let proposed = anew(workspace, &old)?;
     let request =
         proposed.into_request(workspace).tier(old.tier()).lineage(Lineage::Supersedes(number));
-    let staged = store.stage(request)?;
+    let staged = queue_resolve_handler(session, request).await?;
     let why = format!("Superseded by @{}, made anew against the present files.", staged.number());
     match store.confirm(number, Verdict::Discard, why, decider).await {
         Resolution::Ran { ending: Ending::Discarded, .. } => {
@@ -125,14 +138,79 @@ fn anew(workspace: &Workspace, old: &StagedAction) -> Result<Proposed, RestageFa
     }
     let detail = |key: &str| old.details().and_then(|details| details.get(key));
     let notes = detail("notes").and_then(Value::as_array).into_iter().flatten();
+    let notes: Vec<String> = notes.filter_map(Value::as_str).map(ToOwned::to_owned).collect();
+    let label = label(old.label(), former.len(), change_set.len());
     Ok(Proposed {
-        label: label(old.label(), former.len(), change_set.len()),
+        preview: text(&label, &notes, &change_set, Bound::Whole, None),
+        label,
         source_tool_name: old.source_tool_name().to_owned(),
         success: detail("success").and_then(Value::as_str).unwrap_or("Applied.").to_owned(),
-        notes: notes.filter_map(Value::as_str).map(ToOwned::to_owned).collect(),
-        preview: change_set.unified(3),
+        notes,
         change_set,
     })
+}
+
+fn text(
+    title: &str,
+    notes: &[String],
+    change_set: &ChangeSet,
+    bound: Bound,
+    number: Option<u64>,
+) -> String {
+    PreviewText { title, notes, change_set, counts: None }.text(bound, number)
+}
+
+/// The tool `restage`: [`restage`] for a model, best mounted as a device. Where it is, what went
+/// stale says so.
+#[must_use]
+pub fn restage_tool() -> impl Tool {
+    let definition = ToolDefinition::new(
+        RESTAGE,
+        DESCRIPTION,
+        json!({
+            "type": "object",
+            "properties": { "number": {
+                "type": "integer",
+                "minimum": 1,
+                "description": "The number of the stale action; without it, the newest pending one.",
+            } },
+            "additionalProperties": false,
+        }),
+    );
+    FnTool::new(definition, Tier::Write, call).shared().staging()
+}
+
+/// Whether [`restage_tool`] is mounted, and not another tool of that name.
+pub(crate) fn can_restage(registry: &Registry) -> bool {
+    registry.get(RESTAGE).is_some_and(|tool| tool.definition().description == DESCRIPTION)
+}
+
+async fn call(context: Arc<ToolContext>, arguments: Value) -> Result<ToolResult, ToolFailure> {
+    let number = match arguments.get("number") {
+        None | Some(Value::Null) => None,
+        Some(given) => match given.as_u64().and_then(StageNumber::new) {
+            Some(number) => Some(number),
+            None => {
+                let text = format!("`number` counts from 1; {given} is none.");
+                return Ok(ToolResult::error(text));
+            }
+        },
+    };
+    let again = restage(&*context, context.workspace(), number, context.decider()).await;
+    let restaged = match again {
+        Ok(restaged) => restaged,
+        Err(failure) => return Ok(ToolResult::error(format!("{failure}."))),
+    };
+    let staged = &restaged.staged;
+    let notes = [format!("It supersedes @{}, which is discarded.", restaged.superseded)];
+    let preview = match staged.action().change_set() {
+        Some(set) => {
+            let number = Some(staged.number().get());
+            text(staged.action().label(), &notes, set, Bound::MODEL, number)
+        }
+        None => staged.action().preview(),
+    };
+    Ok(staged.result(&preview))
 }
 
 /// What it is called now. Files that already are as they would be made are in it no more.

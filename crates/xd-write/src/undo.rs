@@ -10,7 +10,8 @@ use xd_resolve::{
 };
 
 use crate::{
-    Direction, History, NoTarget, Proposed, StateError, StateFolder, UndoTarget, Workspace,
+    Bound, Direction, History, NoTarget, PreviewText, Proposed, StateError, StateFolder,
+    UndoTarget, Workspace,
 };
 
 /// What was undone or redone.
@@ -134,15 +135,22 @@ impl StateFolder {
             direction,
             stale,
         })?;
-        let label = kept(change)?.label;
+        let former = kept(change)?.label;
+        let label = format!("{}: @{change} {former}", direction.title());
         let past = direction.past();
         let past = past[..1].to_uppercase() + &past[1..];
         Ok(Proposed {
-            label: format!("{}: @{change} {label}", direction.title()),
+            preview: PreviewText {
+                title: &label,
+                notes: &[],
+                change_set: &change_set,
+                counts: None,
+            }
+            .text(Bound::Whole, None),
+            label,
             source_tool_name: direction.title().to_lowercase(),
-            success: format!("{past} @{change} ({label})."),
+            success: format!("{past} @{change} ({former})."),
             notes: Vec::new(),
-            preview: change_set.unified(3),
             change_set,
         })
     }

@@ -26,7 +26,7 @@ pub(crate) fn run(
     }
     let place = Place::open(directory, screen)?;
     let number = number.and_then(StageNumber::new);
-    let again = restage(place.session.actions(), &place.workspace, number, Decider::Person);
+    let again = restage(&*place.session, &place.workspace, number, Decider::Person);
     let restaged = match block_on(again)? {
         Ok(restaged) => restaged,
         Err(RestageFailure::NothingPending) => return Ok(nothing(screen)),
