@@ -1,16 +1,26 @@
 //! Finding the files of a call: ignore files respected, sorted, each once, nothing outside.
+//!
+//! The walk is on several threads, and each looks into the files that it finds: what cannot hold a
+//! match by its bytes alone is counted and not looked at again. For most calls that is nearly
+//! everything, so that a search for something absent costs what a search for a text does.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::fmt::Write as _;
+use std::fs::File;
+use std::io::Read as _;
 use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
-use ignore::WalkBuilder;
 use ignore::overrides::{Override, OverrideBuilder};
+use ignore::{DirEntry, ParallelVisitor, ParallelVisitorBuilder, WalkBuilder, WalkState};
+use rustix::fs::{Mode, OFlags};
 use xd_changeset::{RelPath, Root};
 
 use crate::language::Lang;
-use crate::request::{Control, ProposeError};
+use crate::op::{Op, Program};
+use crate::request::{Control, Limits, Progress, ProposeError};
 
 /// A file to look at.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,8 +32,10 @@ pub(crate) struct Job {
 /// What the paths of a call name.
 #[derive(Debug, Default)]
 pub(crate) struct Files {
-    /// The files of a language that can be parsed, sorted by path.
+    /// The files of a language that can be parsed and that may hold a match, sorted by path.
     pub(crate) jobs: Vec<Job>,
+    /// How many files of each language there are, those without a match included.
+    pub(crate) langs: BTreeMap<&'static str, (Lang, usize)>,
     /// Files that were named one by one and whose language is not known.
     pub(crate) no_language: Vec<RelPath>,
     /// Files of a language that can be parsed whose names are not UTF-8, as these are shown.
@@ -33,8 +45,19 @@ pub(crate) struct Files {
 /// What was found so far.
 #[derive(Debug, Default)]
 struct Found {
-    files: BTreeMap<RelPath, Lang>,
+    /// Each file with its language and whether it may hold a match; a file may be here twice.
+    files: Vec<(RelPath, Lang, bool)>,
     unnameable: BTreeSet<RelPath>,
+}
+
+/// How a call searches.
+pub(crate) struct Search<'a> {
+    pub(crate) root: &'a Root,
+    /// The one language that is asked for.
+    pub(crate) only: Option<Lang>,
+    pub(crate) programs: &'a Programs<'a>,
+    pub(crate) limits: &'a Limits,
+    pub(crate) control: &'a Control<'a>,
 }
 
 /// Collects the files that `paths` name below `root`, of `only` where it is given.
@@ -45,12 +68,8 @@ struct Found {
 /// not ignored for a reason of its own. A glob names nothing itself: what it finds is neither
 /// ignored nor in an ignored folder. The user's global git settings are not read: they are of the
 /// environment, and a result should not depend on them.
-pub(crate) fn collect(
-    root: &Root,
-    paths: &[String],
-    only: Option<Lang>,
-    control: &Control<'_>,
-) -> Result<Files, ProposeError> {
+pub(crate) fn collect(search: &Search<'_>, paths: &[String]) -> Result<Files, ProposeError> {
+    let Search { root, only, .. } = *search;
     if paths.is_empty() {
         return Err(ProposeError::NoPaths);
     }
@@ -61,7 +80,7 @@ pub(crate) fn collect(
             .relative_or_root(operand)
             .map_err(|source| ProposeError::Path { index, source })?;
         let Some(relative) = relative else {
-            walk(root, root.path(), None, only, control, &mut found)?;
+            walk(search, root.path(), None, &mut found)?;
             continue;
         };
         if relative.is_protected() {
@@ -79,10 +98,10 @@ pub(crate) fn collect(
                     return Err(ProposeError::Protected { index, path: operand.clone() });
                 }
                 if real.is_dir() {
-                    walk(root, &real, None, only, control, &mut found)?;
+                    walk(search, &real, None, &mut found)?;
                 } else {
                     match only.or_else(|| Lang::of_path(&real)) {
-                        Some(lang) => drop(found.files.insert(relative, lang)),
+                        Some(lang) => found.files.push((relative, lang, true)),
                         None => no_language.push(relative),
                     }
                 }
@@ -98,14 +117,22 @@ pub(crate) fn collect(
                     return Err(ProposeError::Missing { index, path: operand.clone() });
                 }
                 if !is_ignored(root, &folder) {
-                    walk(root, &folder, Some(&glob), only, control, &mut found)?;
+                    walk(search, &folder, Some(&glob), &mut found)?;
                 }
             }
             Err(_) => return Err(ProposeError::Missing { index, path: operand.clone() }),
         }
     }
-    let jobs = found.files.into_iter().map(|(path, lang)| Job { path, lang }).collect();
-    Ok(Files { jobs, no_language, unnameable: found.unnameable })
+    // Of a file that is there twice, the one that is to be looked at comes first.
+    found.files.sort_unstable_by(|a, b| a.0.cmp(&b.0).then(b.2.cmp(&a.2)));
+    found.files.dedup_by(|later, first| later.0 == first.0);
+    let mut langs = BTreeMap::new();
+    for (_, lang, _) in &found.files {
+        langs.entry(lang.name()).or_insert((*lang, 0)).1 += 1;
+    }
+    let jobs = found.files.into_iter().filter(|(_, _, keep)| *keep);
+    let jobs = jobs.map(|(path, lang, _)| Job { path, lang }).collect();
+    Ok(Files { jobs, langs, no_language, unnameable: found.unnameable })
 }
 
 fn glob_of(root: &Root, glob: &RelPath) -> Result<Override, String> {
@@ -158,42 +185,146 @@ fn shown(name: &OsStr) -> String {
 }
 
 fn walk(
-    root: &Root,
+    search: &Search<'_>,
     folder: &Path,
     glob: Option<&Override>,
-    only: Option<Lang>,
-    control: &Control<'_>,
     found: &mut Found,
 ) -> Result<(), ProposeError> {
     let walker = walker(folder)
         .filter_entry(|entry| !matches!(entry.file_name().to_str(), Some(".git" | ".xd")))
-        .build();
-    for (number, entry) in walker.enumerate() {
-        if number % 256 == 0 && (control.cancelled)() {
-            return Err(ProposeError::Cancelled);
-        }
-        // A folder that cannot be read, or goes meanwhile, holds nothing that could be changed.
-        let Ok(entry) = entry else { continue };
-        if !entry.file_type().is_some_and(|kind| kind.is_file()) {
-            continue;
-        }
-        let path = entry.path();
-        let Some(lang) = lang_of(path).filter(|lang| only.is_none_or(|only| only == *lang)) else {
-            continue;
-        };
-        if glob.is_some_and(|glob| !glob.matched(path, false).is_whitelist()) {
-            continue;
-        }
-        let Ok(relative) = path.strip_prefix(root.path()) else { continue };
-        match relative.to_str() {
-            Some(name) => {
-                if let Some(relative) = RelPath::new(name).ok().filter(|path| !path.is_protected())
-                {
-                    found.files.entry(relative).or_insert(lang);
-                }
-            }
-            None => found.unnameable.extend(RelPath::new(&shown(relative.as_os_str())).ok()),
-        }
+        .threads(search.limits.threads_used())
+        .build_parallel();
+    let all = Mutex::new(found);
+    let progress = AtomicUsize::new(0);
+    let passed = AtomicUsize::new(0);
+    walker.visit(&mut Visitors { search, glob, all: &all, seen: &progress, passed: &passed });
+    if (search.control.cancelled)() {
+        return Err(ProposeError::Cancelled);
     }
     Ok(())
+}
+
+/// Makes a visitor for each thread of a walk.
+struct Visitors<'w, 'f> {
+    search: &'w Search<'w>,
+    glob: Option<&'w Override>,
+    all: &'w Mutex<&'f mut Found>,
+    /// Files found.
+    seen: &'w AtomicUsize,
+    /// Files found that cannot hold a match.
+    passed: &'w AtomicUsize,
+}
+
+impl<'w, 'f: 'w> ParallelVisitorBuilder<'w> for Visitors<'w, 'f> {
+    fn build(&mut self) -> Box<dyn ParallelVisitor + 'w> {
+        Box::new(Visitor {
+            search: self.search,
+            glob: self.glob,
+            all: self.all,
+            seen: self.seen,
+            passed: self.passed,
+            found: Found::default(),
+            bytes: Vec::new(),
+        })
+    }
+}
+
+struct Visitor<'w, 'f> {
+    search: &'w Search<'w>,
+    glob: Option<&'w Override>,
+    all: &'w Mutex<&'f mut Found>,
+    seen: &'w AtomicUsize,
+    passed: &'w AtomicUsize,
+    found: Found,
+    /// The bytes of the file at hand.
+    bytes: Vec<u8>,
+}
+
+impl ParallelVisitor for Visitor<'_, '_> {
+    fn visit(&mut self, entry: Result<DirEntry, ignore::Error>) -> WalkState {
+        if (self.search.control.cancelled)() {
+            return WalkState::Quit;
+        }
+        // A folder that cannot be read, or goes meanwhile, holds nothing that could be changed.
+        if let Ok(entry) = entry
+            && entry.file_type().is_some_and(|kind| kind.is_file())
+        {
+            self.file(entry.path());
+        }
+        WalkState::Continue
+    }
+}
+
+impl Visitor<'_, '_> {
+    fn file(&mut self, path: &Path) {
+        let Search { root, only, programs, limits, control } = *self.search;
+        let Some(lang) = lang_of(path).filter(|lang| only.is_none_or(|only| only == *lang)) else {
+            return;
+        };
+        if self.glob.is_some_and(|glob| !glob.matched(path, false).is_whitelist()) {
+            return;
+        }
+        let Ok(relative) = path.strip_prefix(root.path()) else { return };
+        let Some(name) = relative.to_str() else {
+            self.found.unnameable.extend(RelPath::new(&shown(relative.as_os_str())).ok());
+            return;
+        };
+        let Some(relative) = RelPath::new(name).ok().filter(|path| !path.is_protected()) else {
+            return;
+        };
+        let keep =
+            programs.get(lang).may_match_file(path, name, limits.file_bytes, &mut self.bytes);
+        self.found.files.push((relative, lang, keep));
+        let files = self.seen.fetch_add(1, Ordering::Relaxed) + 1;
+        let seen =
+            self.passed.fetch_add(usize::from(!keep), Ordering::Relaxed) + usize::from(!keep);
+        (control.progress)(Progress { files, seen: seen.min(files), matched: 0 });
+    }
+}
+
+impl Drop for Visitor<'_, '_> {
+    fn drop(&mut self) {
+        let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
+        all.files.append(&mut self.found.files);
+        all.unnameable.append(&mut self.found.unnameable);
+    }
+}
+
+/// The operations of a call, compiled for each language when its first file is found.
+#[derive(Debug)]
+pub(crate) struct Programs<'o> {
+    ops: &'o [Op],
+    compiled: Vec<OnceLock<Program>>,
+}
+
+impl<'o> Programs<'o> {
+    /// None compiled yet.
+    pub(crate) fn new(ops: &'o [Op]) -> Self {
+        Self { ops, compiled: (0..Lang::SLOTS).map(|_| OnceLock::new()).collect() }
+    }
+
+    /// The program of a language.
+    pub(crate) fn get(&self, lang: Lang) -> &Program {
+        self.compiled[lang.slot()].get_or_init(|| Program::compile(lang, self.ops))
+    }
+}
+
+impl Program {
+    /// Whether the file at `path`, called `name` below the root, may hold a match. A file that
+    /// cannot be read, or is too large, may: it is to be told.
+    fn may_match_file(&self, path: &Path, name: &str, limit: u64, bytes: &mut Vec<u8>) -> bool {
+        let mut ops = self.ops.iter().filter(|op| op.is_for(name)).peekable();
+        if ops.peek().is_none() {
+            return false;
+        }
+        // A path that has become a pipe meanwhile must not be waited for.
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let Ok(handle) = rustix::fs::open(path, flags, Mode::empty()) else { return true };
+        let file = File::from(handle);
+        bytes.clear();
+        match file.take(limit.saturating_add(1)).read_to_end(bytes) {
+            Ok(read) if read as u64 <= limit => ops.any(|op| op.may_match(bytes)),
+            Ok(_) | Err(_) => true,
+        }
+    }
 }

@@ -139,6 +139,14 @@ impl Lang {
         display_name(self.0)
     }
 
+    /// How many values [`Lang::slot`] has.
+    pub(crate) const SLOTS: usize = SupportLang::all_langs().len();
+
+    /// A number below [`Lang::SLOTS`], each language's own.
+    pub(crate) fn slot(self) -> usize {
+        self.0 as usize
+    }
+
     /// The grammar.
     pub(crate) fn grammar(self) -> SupportLang {
         self.0

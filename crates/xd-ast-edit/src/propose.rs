@@ -8,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 use xd_changeset::{ByteEdit, ChangeSet, Content, ReadError, Root};
 
 use crate::engine::{Edit, Rewritten, rewrite_for};
-use crate::files::{Files, Job, collect};
+use crate::files::{Files, Job, Programs, Search, collect};
 use crate::language::Lang;
 use crate::op::{Op, OpError, Program, check_ops};
 use crate::refusal::Refusal;
@@ -53,18 +53,19 @@ pub fn propose(
 ) -> Result<Outcome, ProposeError> {
     check_ops(&request.ops)?;
     let only = request.lang.as_deref().map(Lang::named).transpose()?;
-    let Files { jobs, no_language, unnameable } = collect(root, &request.paths, only, control)?;
+    let programs = Programs::new(&request.ops);
+    let searched = Search { root, only, programs: &programs, limits, control };
+    let Files { jobs, langs, no_language, unnameable } = collect(&searched, &request.paths)?;
     let mut summary = Summary {
         by_op: vec![0; request.ops.len()],
         lang: only.map(Lang::name),
-        searched: jobs.len(),
         ..Summary::default()
     };
     let issues = |kind: IssueKind| move |path| Issue { path, kind: kind.clone() };
     summary.issues.extend(no_language.into_iter().map(issues(IssueKind::NoLanguage)));
     summary.issues.extend(unnameable.into_iter().map(issues(IssueKind::NameNotUtf8)));
-    let programs = compile(&jobs, &request.ops, &mut summary)?;
-    let seen = search(root, &jobs, &programs, limits, control)?;
+    check_programs(&programs, &langs, &request.ops, &mut summary)?;
+    let seen = search(&searched, &jobs, summary.searched)?;
     let mut builder = ChangeSet::builder(root);
     for (index, found) in seen {
         let job = &jobs[index];
@@ -81,7 +82,7 @@ pub fn propose(
         };
         let room = limits.replacements - summary.counts.replacements;
         let rewritten = if rewritten.replacements > room {
-            again(&programs, job, &content, room)?
+            again(programs.get(job.lang), job, &content, room)?
         } else {
             rewritten
         };
@@ -118,20 +119,20 @@ fn byte_edit(edit: Edit) -> ByteEdit {
     ByteEdit::new(edit.range, edit.text)
 }
 
-/// Compiles the operations for every language found. One that means nothing in any is refused.
-fn compile(
-    jobs: &[Job],
+/// What the compiled operations have to say. One that means nothing in any language found is refused.
+fn check_programs(
+    programs: &Programs<'_>,
+    langs: &BTreeMap<&'static str, (Lang, usize)>,
     ops: &[Op],
     summary: &mut Summary,
-) -> Result<BTreeMap<&'static str, Program>, ProposeError> {
-    let mut files: BTreeMap<&'static str, (Lang, usize)> = BTreeMap::new();
-    for job in jobs {
-        files.entry(job.lang.name()).or_insert((job.lang, 0)).1 += 1;
-    }
+) -> Result<(), ProposeError> {
     let mut failures: Vec<Vec<(Lang, OpError)>> = vec![Vec::new(); ops.len()];
-    let mut programs = BTreeMap::new();
-    for (name, (lang, count)) in &files {
-        let program = Program::compile(*lang, ops);
+    for (name, (lang, count)) in langs {
+        let program = programs.get(*lang);
+        // Files of a language that no operation is for are not searched.
+        if !program.is_empty() || !program.failures().is_empty() {
+            summary.searched += count;
+        }
         for (op, error) in program.failures() {
             failures[*op].push((*lang, error.clone()));
             summary.left_out.push(LeftOut {
@@ -146,18 +147,17 @@ fn compile(
                 summary.regrowing.push(op);
             }
         }
-        programs.insert(*name, program);
     }
     summary.regrowing.sort_unstable();
     summary.left_out.sort_by_key(|left| left.op);
     for (op, failures) in failures.into_iter().enumerate() {
         let asked =
-            files.values().filter(|(lang, _)| ops[op].language().is_none_or(|own| own == *lang));
+            langs.values().filter(|(lang, _)| ops[op].language().is_none_or(|own| own == *lang));
         if !failures.is_empty() && failures.len() == asked.count() {
             return Err(ProposeError::Op { op, pat: ops[op].title(), failures });
         }
     }
-    Ok(programs)
+    Ok(())
 }
 
 /// What one file came to.
@@ -172,17 +172,17 @@ enum Found {
 /// Looks at the files on several threads. The answer is sorted and holds every file up to the one
 /// that ends the call: a refusal, or the one that fills the limits.
 fn search(
-    root: &Root,
+    searched: &Search<'_>,
     jobs: &[Job],
-    programs: &BTreeMap<&'static str, Program>,
-    limits: &Limits,
-    control: &Control<'_>,
+    files: usize,
 ) -> Result<Vec<(usize, Found)>, ProposeError> {
+    let Search { root, programs, limits, control, .. } = *searched;
     let next = AtomicUsize::new(0);
     let end = AtomicUsize::new(jobs.len());
     let replaced = AtomicUsize::new(0);
     let changed = AtomicUsize::new(0);
-    let seen = AtomicUsize::new(0);
+    // The other files were done with when they were found.
+    let seen = AtomicUsize::new(files.saturating_sub(jobs.len()));
     let results = Mutex::new(Vec::new());
     let work = || {
         let mut mine = Vec::new();
@@ -192,10 +192,7 @@ fn search(
                 break;
             }
             let job = &jobs[index];
-            let found = match programs.get(job.lang.name()) {
-                Some(program) => look(root, job, program, limits),
-                None => Found::Nothing,
-            };
+            let found = look(root, job, programs.get(job.lang), limits);
             if let Found::Rewritten(_, rewritten) = &found
                 && rewritten.replacements > 0
             {
@@ -214,15 +211,14 @@ fn search(
                 mine.push((index, found));
             }
             (control.progress)(Progress {
-                files: jobs.len(),
+                files,
                 seen: seen.fetch_add(1, Ordering::Relaxed) + 1,
                 matched: changed.load(Ordering::Relaxed),
             });
         }
         results.lock().unwrap_or_else(PoisonError::into_inner).append(&mut mine);
     };
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let threads = if limits.threads == 0 { cores } else { limits.threads };
+    let threads = limits.threads_used();
     std::thread::scope(|scope| {
         for number in 0..threads.min(jobs.len()).max(1) {
             let spawned = std::thread::Builder::new()
@@ -315,15 +311,13 @@ fn rewritten(
 
 /// The file on which the limit of replacements falls, once more with what is left of it.
 fn again(
-    programs: &BTreeMap<&'static str, Program>,
+    program: &Program,
     job: &Job,
     content: &Content,
     room: usize,
 ) -> Result<Rewritten, ProposeError> {
     let file = |refusal| ProposeError::File { path: job.path.clone(), refusal };
-    let (Some(program), Some(source)) = (programs.get(job.lang.name()), content.as_utf8()) else {
-        return Ok(Rewritten::default());
-    };
+    let Some(source) = content.as_utf8() else { return Ok(Rewritten::default()) };
     std::thread::scope(|scope| {
         let run = std::thread::Builder::new()
             .stack_size(STACK)

@@ -38,6 +38,14 @@ pub struct Limits {
     pub threads: usize,
 }
 
+impl Limits {
+    /// How many threads work.
+    pub(crate) fn threads_used(&self) -> usize {
+        let cores = || std::thread::available_parallelism().map_or(1, usize::from);
+        if self.threads == 0 { cores() } else { self.threads }
+    }
+}
+
 impl Default for Limits {
     /// 1,000 files, 10,000 replacements, 16 MiB a file, all cores: more than a person can review,
     /// less than what fills a host's memory.
@@ -49,9 +57,9 @@ impl Default for Limits {
 /// How far a call has got.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Progress {
-    /// Files that there are to look at.
+    /// Files found so far: while folders are walked it grows.
     pub files: usize,
-    /// Files looked at.
+    /// Files among these that are done with.
     pub seen: usize,
     /// Files among these with at least one replacement.
     pub matched: usize,
