@@ -352,6 +352,21 @@ fn f8_a_commit_waits_for_the_lock_a_bounded_time_and_says_who_holds_it() {
     assert_eq!(tree.read(".xd/.gitignore"), b"*\n");
 }
 
+/// The number of a process that is no more, in a lock that nobody holds: it is not waited for.
+#[test]
+fn f8_a_stale_lock_is_recognised() {
+    let tree = Tree::new(&[("f", b"f")]);
+    let root = tree.root();
+    let set = ChangeSet::builder(&root).replace(&p("f"), "F").build().unwrap();
+    fs::create_dir(tree.at(".xd")).unwrap();
+    let mut dead = std::process::Command::new("true").spawn().unwrap();
+    dead.wait().unwrap();
+    fs::write(tree.at(".xd/lock"), format!("{}\n", dead.id())).unwrap();
+    set.apply(&root, quick().lock_wait(std::time::Duration::ZERO)).unwrap();
+    assert_eq!(tree.read("f"), b"F");
+    assert_eq!(tree.read(".xd/lock"), format!("{}\n", std::process::id()).as_bytes());
+}
+
 #[test]
 fn case_151_of_many_writers_of_one_file_each_wins_or_says_so() {
     let tree = Tree::new(&[("f", b"00000000")]);

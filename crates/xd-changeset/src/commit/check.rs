@@ -1,8 +1,11 @@
 //! Comparing every target with what the change set starts from (`CONTRACT F2`).
 
 use std::collections::BTreeMap;
+use std::convert::Infallible;
 use std::io;
+use std::sync::{Mutex, PoisonError};
 
+use super::hands::in_turn;
 use crate::disk::{Disk, Stat};
 use crate::{Change, ChangeSet, Content, Drift, DriftKind, FileState, RelPath, StalePreview};
 
@@ -10,18 +13,20 @@ use crate::{Change, ChangeSet, Content, Drift, DriftKind, FileState, RelPath, St
 pub(super) type Stats = BTreeMap<RelPath, Stat>;
 
 pub(super) fn check(disk: &dyn Disk, set: &ChangeSet) -> Result<Stats, StalePreview> {
-    let mut stats = Stats::new();
-    let mut drifts: Vec<Drift> = Vec::new();
-    for change in set.changes() {
+    let found = Mutex::new((Stats::new(), Vec::<Drift>::new()));
+    let looked: Result<(), Infallible> = in_turn(disk.hands(false), set.changes(), |change| {
         if let (Some(path), Some(from)) = (change.source(), change.from_state()) {
-            match source(disk, path, from, change.before()) {
-                Ok(stat) => {
-                    stats.insert(path.clone(), stat);
-                }
-                Err(what) => drifts.push(Drift { path: path.clone(), what }),
+            let seen = source(disk, path, from, change.before());
+            let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
+            match seen {
+                Ok(stat) => drop(found.0.insert(path.clone(), stat)),
+                Err(what) => found.1.push(Drift { path: path.clone(), what }),
             }
         }
-    }
+        Ok(())
+    });
+    let Ok(()) = looked;
+    let (stats, mut drifts) = found.into_inner().unwrap_or_else(PoisonError::into_inner);
     let leaving: BTreeMap<&RelPath, ()> =
         set.changes().iter().filter_map(Change::vacates).map(|path| (path, ())).collect();
     for change in set.changes() {
@@ -51,12 +56,12 @@ fn source(
     from: &FileState,
     before: Option<&Content>,
 ) -> Result<Stat, DriftKind> {
-    let stat = disk.stat_if_any(path).map_err(unreachable_because)?.ok_or(DriftKind::Vanished)?;
-    if stat.kind.changeable() != Some(from.kind) {
-        return Err(DriftKind::Kind { was: from.kind, is: stat.kind.to_string() });
-    }
-    let is = match disk.hash(path, from.kind) {
-        Ok(is) => is,
+    let (stat, is) = match disk.look(path, from.kind) {
+        Ok(Some((stat, Some(is)))) => (stat, is),
+        Ok(Some((stat, None))) => {
+            return Err(DriftKind::Kind { was: from.kind, is: stat.kind.to_string() });
+        }
+        Ok(None) => return Err(DriftKind::Vanished),
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(DriftKind::Vanished),
         Err(error) => return Err(unreachable_because(error)),
     };

@@ -4,11 +4,16 @@ use rustix::io::Errno;
 
 use super::apply_locked_for_tests as apply;
 use super::journal::{self, Progress};
+use super::proof_tests::prove;
 use super::recover::recover;
 use super::scenarios::{Scenario, all, p};
 use crate::RecoveryOutcome;
 use crate::disk::Disk as _;
 use crate::disk::sim::{Lasting, Picture, SimDisk};
+
+/// Kinds of damage at every stop: in every run, and in the one at night.
+const SEEDS: u64 = 8;
+const SEEDS_AT_LENGTH: u64 = 40;
 
 /// What a scenario's tree may be.
 struct Verdict {
@@ -146,7 +151,7 @@ fn f3_c3_a_stop_at_every_operation_leaves_all_or_nothing() {
         .map(|scenario| {
             // Recoveries are stopped for every second of the stops, in the largest for every tenth.
             let large = scenario.set.len() > 20;
-            explore(scenario, 8, |at, seed| match (large, seed) {
+            explore(scenario, SEEDS, |at, seed| match (large, seed) {
                 (true, 2) if at % 10 == 0 => vec![3],
                 (true, _) => vec![],
                 (false, 1) if at % 2 == 0 => vec![1],
@@ -155,8 +160,10 @@ fn f3_c3_a_stop_at_every_operation_leaves_all_or_nothing() {
             })
         })
         .sum();
-    println!("{states} states in {} scenarios, no violation", scenarios.len());
     assert!(states >= 20_000, "{states} states only");
+    prove("scenarios", scenarios.len());
+    prove("kinds_of_damage_each", usize::try_from(SEEDS).unwrap());
+    prove("states_after_a_stop", states);
 }
 
 /// A fault, and then a stop while what was done is being taken back.
@@ -191,41 +198,48 @@ fn f3_c3_a_stop_while_taking_back_leaves_all_or_nothing() {
             }
         }
     }
-    println!("{states} states, no violation");
+    prove("states_after_a_fault_and_a_stop_while_taking_back", states);
 }
 
 #[test]
 #[ignore = "the nightly script runs it: several minutes"]
 fn f3_c3_a_stop_at_every_operation_at_length() {
-    let states: usize =
-        all()
-            .iter()
-            .map(|scenario| {
-                explore(scenario, 40, |at, seed| {
-                    if seed < 8 { vec![0, 1, at as u64 * 41 + seed] } else { vec![] }
-                })
+    let states: usize = all()
+        .iter()
+        .map(|scenario| {
+            explore(scenario, SEEDS_AT_LENGTH, |at, seed| {
+                if seed < 8 { vec![0, 1, at as u64 * 41 + seed] } else { vec![] }
             })
-            .sum();
-    println!("{states} states, no violation");
+        })
+        .sum();
     assert!(states >= 500_000, "{states} states only");
+    prove("kinds_of_damage_each_at_length", usize::try_from(SEEDS_AT_LENGTH).unwrap());
+    prove("states_after_a_stop_at_length", states);
 }
 
 #[test]
 fn f3_a_set_applied_without_durability_survives_the_end_of_the_process() {
+    let mut states = 0;
     for scenario in all() {
         let verdict = Verdict::of(&scenario);
         for at in 0.. {
             let disk = scenario.disk.fork();
-            let stopped =
-                stopped_at(&disk, at, |disk| drop(super::apply_locked(disk, &scenario.set, false)));
+            let stopped = stopped_at(&disk, at, |disk| {
+                if super::lock::make_state_folder(disk).is_ok() {
+                    drop(super::apply_locked(disk, &scenario.set, false));
+                }
+            });
             let fresh = disk.after_stop(1);
             recover(&fresh).unwrap();
             verdict.check(&scenario, &fresh, &format!("not durable, ended at {at}"));
+            states += 1;
             if !stopped {
                 break;
             }
         }
     }
+    assert!(states > 500, "{states} states only");
+    prove("states_after_the_end_of_the_process_without_durability", states);
 }
 
 #[test]

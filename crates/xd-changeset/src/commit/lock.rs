@@ -40,7 +40,7 @@ pub(super) fn take(disk: &dyn Disk, wait: Duration) -> Result<Box<dyn Send>, Rec
     }
 }
 
-fn state_folder() -> RelPath {
+pub(super) fn state_folder() -> RelPath {
     RelPath::new(STATE_FOLDER)
         .unwrap_or_else(|_| unreachable!("the name of the state folder is plain"))
 }

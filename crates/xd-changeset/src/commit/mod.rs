@@ -15,9 +15,11 @@
 //! away, or does not find it and takes everything back.
 
 mod check;
+mod hands;
 mod journal;
 mod lock;
 mod plan;
+mod prepare;
 mod publish;
 mod recover;
 mod restore;
@@ -26,6 +28,8 @@ mod restore;
 mod crash_tests;
 #[cfg(test)]
 mod fault_tests;
+#[cfg(test)]
+mod proof_tests;
 #[cfg(test)]
 mod properties;
 #[cfg(test)]

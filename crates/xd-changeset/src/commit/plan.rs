@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use serde::{Deserialize, Serialize};
 
 use super::check::Stats;
-use super::lock::state_path;
+use super::lock::{state_folder, state_path};
 use super::{During as _, Failure};
 use crate::disk::Disk;
 use crate::{Change, ChangeSet, FileKind, FileState, Hash, RelPath};
@@ -40,7 +40,8 @@ impl From<&FileState> for Mark {
 
 impl Mark {
     pub(super) fn is_at(&self, disk: &dyn Disk, path: &RelPath) -> std::io::Result<bool> {
-        disk.is_at(path, self.kind, self.hash, self.mode)
+        let Some((stat, hash)) = disk.look(path, self.kind)? else { return Ok(false) };
+        Ok(stat.mode == self.mode && hash == Some(self.hash))
     }
 }
 
@@ -209,9 +210,9 @@ fn same_device(disk: &dyn Disk, source: &RelPath, target: &RelPath) -> Result<bo
             return Ok(stat.identity.0 == device);
         }
     }
-    // The root itself: where the source's topmost folder is a mount, it differs from the root,
-    // and a rename across is then reported by the system and taken back.
-    Ok(true)
+    // The root itself, which has no name; the state folder lies in it.
+    let state = state_folder();
+    Ok(disk.stat(&state).during("look at", &state)?.identity.0 == device)
 }
 
 fn missing_folders(
@@ -240,8 +241,13 @@ static COMMITS: AtomicU64 = AtomicU64::new(0);
 
 impl Namer {
     fn new() -> Self {
-        let commit =
-            format!("{:x}-{:x}", std::process::id(), COMMITS.fetch_add(1, Ordering::Relaxed));
+        // The simulated disk knows one commit at a time, and its every run is to be the same.
+        let commit = match cfg!(test) {
+            true => "0-0".to_owned(),
+            false => {
+                format!("{:x}-{:x}", std::process::id(), COMMITS.fetch_add(1, Ordering::Relaxed))
+            }
+        };
         Self { commit, next: std::cell::Cell::new(0) }
     }
 

@@ -12,6 +12,14 @@ use crate::disk::sim::{Quirks, SimDisk};
 use crate::root::Root;
 use crate::{BuildError, Builder, ByteEdit, ChangeSet};
 
+/// How many random change sets are tried.
+const CASES: u32 = 10_000;
+
+#[test]
+fn the_number_of_cases_is_checked_in() {
+    super::proof_tests::prove("random_change_sets", CASES as usize);
+}
+
 const NAMES: [&str; 9] = ["a", "b", "c", "d/a", "d/b", "d/e/f", "n/new", "d/new", "new"];
 
 /// Contents of the kinds that other tools damage.
@@ -90,7 +98,7 @@ fn build(root: &Root, ops: &[Op], lens: &BTreeMap<usize, usize>) -> Result<Chang
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(10_000))]
+    #![proptest_config(ProptestConfig::with_cases(CASES))]
 
     /// **Invariants C1 and C5.** `CONTRACT F1`, `F2`, `F4`, `F6`; cases 29, 131, 135, 137.
     #[test]

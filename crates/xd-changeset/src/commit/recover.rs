@@ -78,7 +78,7 @@ pub(super) fn recover(disk: &dyn Disk) -> Result<Option<Recovery>, RecoverError>
     let files = plan.targets();
     let outcome = match progress {
         Progress::Committed => {
-            restore::clear_committed(disk, &plan)?;
+            restore::clear_committed(disk, &plan, true)?;
             RecoveryOutcome::Completed
         }
         Progress::Planned | Progress::Vacated | Progress::Unfilled => {

@@ -3,6 +3,7 @@
 
 use std::io;
 
+use super::hands::in_turn;
 use super::journal::{self, Progress, Record};
 use super::plan::{Plan, Step};
 use super::publish::sync_folders;
@@ -239,22 +240,21 @@ fn sync(disk: &dyn Disk, plan: &Plan, path: &RelPath) -> Result<(), Failure> {
     if plan.durable { disk.sync(path).during("sync", path) } else { Ok(()) }
 }
 
-/// Clears away after a commit that is complete: what was displaced, then the journal.
-pub(super) fn clear_committed(disk: &dyn Disk, plan: &Plan) -> Result<(), Failure> {
-    for step in &plan.steps {
-        match step {
-            Step::Swap { fresh, spare, .. } => {
-                remove(disk, fresh)?;
-                remove(disk, spare)?;
-            }
-            Step::Delete { spare, .. } => remove(disk, spare)?,
-            Step::InPlace { undo, redo, .. } => {
-                remove(disk, undo)?;
-                remove(disk, redo)?;
-            }
-            Step::Create { .. } | Step::Move { .. } | Step::SetMode { .. } => {}
+/// Clears away after a commit that is complete: what was displaced, then the journal. `linked`
+/// says whether files may have been given a second name.
+pub(super) fn clear_committed(disk: &dyn Disk, plan: &Plan, linked: bool) -> Result<(), Failure> {
+    in_turn(disk.hands(plan.durable), &plan.steps, |step| match step {
+        Step::Swap { fresh, spare, .. } => {
+            remove(disk, fresh)?;
+            if linked { remove(disk, spare) } else { Ok(()) }
         }
-    }
+        Step::Delete { spare, .. } => remove(disk, spare),
+        Step::InPlace { undo, redo, .. } => {
+            remove(disk, undo)?;
+            remove(disk, redo)
+        }
+        Step::Create { .. } | Step::Move { .. } | Step::SetMode { .. } => Ok(()),
+    })?;
     for folder in &plan.prunes {
         remove_folder(disk, folder)?;
     }

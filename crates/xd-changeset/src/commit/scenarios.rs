@@ -92,9 +92,16 @@ fn twins(disk: &SimDisk) {
     disk.link(&p("b"), &p("src/twin")).unwrap();
 }
 
+fn mount(disk: &SimDisk) {
+    disk.make_folder(&p("mnt"), 0o777).unwrap();
+    disk.create(&p("mnt/x"), b"x on another file system", 0o644).unwrap();
+    disk.create(&p("mnt/run"), b"#!/bin/sh\n", 0o750).unwrap();
+}
+
 pub(super) fn all() -> Vec<Scenario> {
     let none = Quirks::default();
     let no_exchange = Quirks { no_exchange: true, ..none };
+    let mounted = Quirks { mounted: Some("mnt"), ..none };
     let bare = Quirks { no_exchange: true, no_rename_new: true, ..none };
     vec![
         scenario("one edit", none, plain, |b| {
@@ -222,6 +229,16 @@ pub(super) fn all() -> Vec<Scenario> {
         scenario("mixed, plain renames only", bare, plain, mixed),
         scenario("names exchanged, plain renames only", bare, plain, |b| {
             b.rename(&p("a"), &p("b")).rename(&p("b"), &p("a")).replace(&p("src/c"), "C");
+        }),
+        scenario("moves to another file system and back", mounted, mount, |b| {
+            b.rename(&p("a"), &p("mnt/a"))
+                .rename(&p("mnt/run"), &p("from"))
+                .rename(&p("mnt/x"), &p("src/new/x"))
+                .edit(&p("mnt/x"), vec![ByteEdit::new(0..1, "X")])
+                .rename(&p("b"), &p("mnt/new/b"));
+        }),
+        scenario("names exchanged between two file systems", mounted, mount, |b| {
+            b.rename(&p("a"), &p("mnt/x")).rename(&p("mnt/x"), &p("a")).delete(&p("mnt/run"));
         }),
         scenario("a sealed folder", Quirks { sealed: Some("src/sub"), ..none }, plain, |b| {
             mixed_but_b(b);

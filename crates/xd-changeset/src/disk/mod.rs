@@ -11,7 +11,7 @@ use std::fs::File;
 use std::io;
 use std::sync::Arc;
 
-use crate::{FileKind, Hash, RelPath};
+use crate::{Content, FileKind, Hash, RelPath};
 
 pub(crate) use real::RealDisk;
 pub(crate) use scratch::private_scratch;
@@ -72,6 +72,37 @@ pub(crate) enum LockAttempt {
     Held(Option<u32>),
 }
 
+/// A file to be made.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct NewFile<'a> {
+    pub(crate) path: &'a RelPath,
+    pub(crate) content: &'a Content,
+    pub(crate) mode: u32,
+    /// The file that lends its owner and attributes.
+    pub(crate) like: Option<&'a RelPath>,
+    pub(crate) durable: bool,
+}
+
+/// A file could not be made.
+#[derive(Debug)]
+pub(crate) struct Unmade {
+    /// What was being done, as a verb.
+    pub(crate) action: &'static str,
+    /// Whether to the file that lends its attributes rather than to the new one.
+    pub(crate) of_like: bool,
+    pub(crate) source: io::Error,
+}
+
+impl Unmade {
+    pub(crate) fn of(action: &'static str) -> impl FnOnce(io::Error) -> Self {
+        move |source| Unmade { action, of_like: false, source }
+    }
+
+    pub(crate) fn of_like(source: io::Error) -> Self {
+        Unmade { action: "copy the owner and attributes of", of_like: true, source }
+    }
+}
+
 /// Takes what is read, piece by piece.
 pub(crate) type Take<'a> = &'a mut dyn FnMut(&[u8]) -> io::Result<()>;
 
@@ -94,8 +125,6 @@ pub(crate) trait Disk: fmt::Debug + Send + Sync {
     /// Writes into an existing file, keeping everything but its bytes.
     fn overwrite(&self, path: &RelPath, bytes: &[u8]) -> io::Result<()>;
     fn append(&self, path: &RelPath, bytes: &[u8]) -> io::Result<()>;
-    /// Gives `to` the owner and extended attributes of `from`.
-    fn copy_attributes(&self, from: &RelPath, to: &RelPath) -> io::Result<()>;
     /// Whether the process may write into this file; the system's reason where it may not.
     fn may_write(&self, path: &RelPath) -> io::Result<()>;
     /// Whether the process may change the names in this folder; the reason where it may not.
@@ -119,6 +148,13 @@ pub(crate) trait Disk: fmt::Debug + Send + Sync {
     fn remove_folder(&self, path: &RelPath) -> io::Result<()>;
     /// Takes the lock on a file, which is made for its owner alone.
     fn try_lock(&self, path: &RelPath) -> io::Result<LockAttempt>;
+    /// What is at `path`; where it is of `kind` with the hash of its contents.
+    fn look(&self, path: &RelPath, kind: FileKind) -> io::Result<Option<(Stat, Option<Hash>)>>;
+    /// Makes a whole new file: its bytes, the owner and attributes of another, its mode; and
+    /// makes it durable, in this order. What was made before a failure may be there.
+    fn prepare(&self, new: &NewFile<'_>) -> Result<(), Unmade>;
+    /// By how many threads work that waits for the disk, or not, is best done.
+    fn hands(&self, waits: bool) -> usize;
     /// A new file without a name, for what has no room in memory; in the state folder where that
     /// can be.
     fn scratch(&self) -> io::Result<File>;
@@ -129,6 +165,19 @@ pub(crate) trait Disk: fmt::Debug + Send + Sync {
 
 /// Helpers that both implementations share.
 impl dyn Disk + '_ {
+    /// What is at `path`, by two questions.
+    #[allow(dead_code, reason = "what only one implementation needs")]
+    pub(crate) fn stat_and_hash(
+        &self,
+        path: &RelPath,
+        kind: FileKind,
+    ) -> io::Result<Option<(Stat, Option<Hash>)>> {
+        let Some(stat) = self.stat_if_any(path)? else { return Ok(None) };
+        let same = stat.kind.changeable() == Some(kind);
+        let hash = same.then(|| self.hash(path, kind)).transpose()?;
+        Ok(Some((stat, hash)))
+    }
+
     /// As `stat`, with none for a name that does not exist (or whose folder does not).
     pub(crate) fn stat_if_any(&self, path: &RelPath) -> io::Result<Option<Stat>> {
         match self.stat(path) {
@@ -159,20 +208,6 @@ impl dyn Disk + '_ {
             }
             FileKind::Symlink => Ok(Hash::of(self.read_link(path)?.as_bytes())),
         }
-    }
-
-    /// Whether a file or link of this kind, hash and mode is at `path`.
-    pub(crate) fn is_at(
-        &self,
-        path: &RelPath,
-        kind: FileKind,
-        hash: Hash,
-        mode: u32,
-    ) -> io::Result<bool> {
-        let Some(stat) = self.stat_if_any(path)? else { return Ok(false) };
-        Ok(stat.kind.changeable() == Some(kind)
-            && stat.mode == mode
-            && self.hash(path, kind)? == hash)
     }
 
     /// Removes a file that may not be there.

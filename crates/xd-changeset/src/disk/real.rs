@@ -11,9 +11,9 @@ use rustix::fs::{self, Access, AtFlags, FileType, Mode, OFlags, RenameFlags};
 use rustix::io::{Errno, retry_on_intr};
 
 use super::scratch::nameless;
-use super::{Disk, EntryKind, LockAttempt, Stat, Take, private_scratch};
-use crate::RelPath;
+use super::{Disk, EntryKind, LockAttempt, NewFile, Stat, Take, Unmade, private_scratch};
 use crate::root::STATE_FOLDER;
+use crate::{FileKind, Hash, RelPath};
 
 /// A folder of the real file system.
 #[derive(Debug)]
@@ -23,8 +23,9 @@ pub(crate) struct RealDisk {
     pins: Option<Mutex<HashMap<RelPath, Arc<OwnedFd>>>>,
 }
 
-/// How many bytes are read at a time, at least and at most.
-const LITTLE: usize = 4 << 10;
+/// How many threads wait for the disk at once: more gain little and hold more files open.
+const WAITING_HANDS: usize = 8;
+/// How many bytes are read at a time.
 const PIECE: usize = 256 << 10;
 
 const FOLDER: OFlags =
@@ -85,40 +86,66 @@ fn write_all(file: &OwnedFd, mut bytes: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
+/// Reads to the end. A read that stops short where the file ends spares the one that finds nothing.
+fn read_all(file: &OwnedFd, len: usize, take: Take<'_>) -> io::Result<()> {
+    let mut buffer = vec![0; len.saturating_add(1).min(PIECE)];
+    let mut total = 0;
+    loop {
+        match retry_on_intr(|| rustix::io::read(file, &mut buffer[..]))? {
+            0 => return Ok(()),
+            read => {
+                take(&buffer[..read])?;
+                total += read;
+                if total == len && read < buffer.len() {
+                    return Ok(());
+                }
+            }
+        }
+    }
+}
+
+/// Gives `dest` the owner and the extended attributes of `source`.
+fn copy_attributes(source: &OwnedFd, dest: &OwnedFd) -> io::Result<()> {
+    let (was, is) = (fs::fstat(source)?, fs::fstat(dest)?);
+    if (was.st_uid, was.st_gid) != (is.st_uid, is.st_gid) {
+        let (uid, gid) = (fs::Uid::from_raw(was.st_uid), fs::Gid::from_raw(was.st_gid));
+        fs::fchown(dest, Some(uid), Some(gid))?;
+    }
+    copy_extended(source, dest)
+}
+
+#[allow(
+    clippy::useless_conversion,
+    clippy::unnecessary_cast,
+    reason = "the widths differ between systems"
+)]
+fn as_stat(stat: &fs::Stat) -> Stat {
+    let kind = match FileType::from_raw_mode(stat.st_mode) {
+        FileType::RegularFile => EntryKind::File,
+        FileType::Symlink => EntryKind::Symlink,
+        FileType::Directory => EntryKind::Folder,
+        _other => EntryKind::Other,
+    };
+    let mode = match kind {
+        EntryKind::Symlink => 0o777,
+        EntryKind::File | EntryKind::Folder | EntryKind::Other => {
+            u32::from(Mode::from_raw_mode(stat.st_mode).bits()) & 0o7777
+        }
+    };
+    Stat {
+        kind,
+        len: stat.st_size as u64,
+        mode,
+        links: u64::from(stat.st_nlink),
+        identity: (stat.st_dev as u64, u64::from(stat.st_ino)),
+        owner: (stat.st_uid, stat.st_gid),
+    }
+}
+
 impl Disk for RealDisk {
-    #[allow(
-        clippy::useless_conversion,
-        clippy::unnecessary_cast,
-        reason = "the widths differ between systems"
-    )]
     fn stat(&self, path: &RelPath) -> io::Result<Stat> {
         let folder = self.parent(path)?;
-        let stat = fs::statat(&folder, path.file_name(), AtFlags::SYMLINK_NOFOLLOW)?;
-        let kind = match FileType::from_raw_mode(stat.st_mode) {
-            FileType::RegularFile => EntryKind::File,
-            FileType::Symlink => EntryKind::Symlink,
-            FileType::Directory => EntryKind::Folder,
-            _other => EntryKind::Other,
-        };
-        let mode = match kind {
-            EntryKind::Symlink => 0o777,
-            EntryKind::File | EntryKind::Folder | EntryKind::Other => {
-                u32::from(Mode::from_raw_mode(stat.st_mode).bits()) & 0o7777
-            }
-        };
-        #[allow(
-            clippy::useless_conversion,
-            clippy::unnecessary_cast,
-            reason = "the widths differ between systems"
-        )]
-        Ok(Stat {
-            kind,
-            len: stat.st_size as u64,
-            mode,
-            links: u64::from(stat.st_nlink),
-            identity: (stat.st_dev as u64, u64::from(stat.st_ino)),
-            owner: (stat.st_uid, stat.st_gid),
-        })
+        Ok(as_stat(&fs::statat(&folder, path.file_name(), AtFlags::SYMLINK_NOFOLLOW)?))
     }
 
     fn read(&self, path: &RelPath) -> io::Result<Vec<u8>> {
@@ -131,15 +158,8 @@ impl Disk for RealDisk {
 
     fn read_through(&self, path: &RelPath, take: Take<'_>) -> io::Result<()> {
         let file = self.open_file(path, OFlags::RDONLY)?;
-        let len = usize::try_from(fs::fstat(&file)?.st_size).unwrap_or(0);
-        // One more than there is, so that the usual file is read by one call and ended by another.
-        let mut buffer = vec![0; len.saturating_add(1).clamp(LITTLE, PIECE)];
-        loop {
-            match retry_on_intr(|| rustix::io::read(&file, &mut buffer[..]))? {
-                0 => return Ok(()),
-                read => take(&buffer[..read])?,
-            }
-        }
+        let len = fs::fstat(&file)?.st_size;
+        read_all(&file, usize::try_from(len).unwrap_or(0), take)
     }
 
     fn read_link(&self, path: &RelPath) -> io::Result<String> {
@@ -195,19 +215,6 @@ impl Disk for RealDisk {
 
     fn append(&self, path: &RelPath, bytes: &[u8]) -> io::Result<()> {
         write_all(&self.open_file(path, OFlags::WRONLY | OFlags::APPEND)?, bytes)
-    }
-
-    fn copy_attributes(&self, from: &RelPath, to: &RelPath) -> io::Result<()> {
-        let source = self.open_file(from, OFlags::RDONLY)?;
-        let dest = self.open_file(to, OFlags::RDONLY)?;
-        let (was, is) = (fs::fstat(&source)?, fs::fstat(&dest)?);
-        if (was.st_uid, was.st_gid) != (is.st_uid, is.st_gid) {
-            let (uid, gid) = (fs::Uid::from_raw(was.st_uid), fs::Gid::from_raw(was.st_gid));
-            fs::fchown(&dest, Some(uid), Some(gid))?;
-            // Changing the owner clears the set-id bits.
-            fs::fchmod(&dest, Mode::from_raw_mode(is.st_mode))?;
-        }
-        copy_extended(&source, &dest)
     }
 
     fn may_write(&self, path: &RelPath) -> io::Result<()> {
@@ -304,6 +311,54 @@ impl Disk for RealDisk {
             }
             Err(std::fs::TryLockError::Error(error)) => Err(error),
         }
+    }
+
+    fn look(&self, path: &RelPath, kind: FileKind) -> io::Result<Option<(Stat, Option<Hash>)>> {
+        let opened = match kind {
+            FileKind::File => self.open(path, OFlags::RDONLY, Mode::empty()),
+            FileKind::Symlink => return (self as &dyn Disk).stat_and_hash(path, kind),
+        };
+        // Something else than a file, or nothing: the other way tells which.
+        let Ok(file) = opened else { return (self as &dyn Disk).stat_and_hash(path, kind) };
+        let stat = as_stat(&fs::fstat(&file)?);
+        if stat.kind != EntryKind::File {
+            return Ok(Some((stat, None)));
+        }
+        let mut hasher = blake3::Hasher::new();
+        read_all(&file, usize::try_from(stat.len).unwrap_or(0), &mut |piece| {
+            hasher.update(piece);
+            Ok(())
+        })?;
+        Ok(Some((stat, Some(Hash::of_all(&hasher)))))
+    }
+
+    fn prepare(&self, new: &NewFile<'_>) -> Result<(), Unmade> {
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL;
+        // Nobody else may read it before it has the owner and mode that it is to have.
+        let file =
+            self.open(new.path, flags, Mode::RUSR | Mode::WUSR).map_err(Unmade::of("create"))?;
+        new.content.pieces(&mut |piece| write_all(&file, piece)).map_err(Unmade::of("create"))?;
+        if let Some(like) = new.like {
+            let copied = self
+                .open_file(like, OFlags::RDONLY)
+                .and_then(|source| copy_attributes(&source, &file));
+            copied.map_err(Unmade::of_like)?;
+        }
+        // Last, because a change of owner clears the set-id bits and an access list brings its own
+        // idea of the mode.
+        fs::fchmod(&file, Mode::from_raw_mode(new.mode as _))
+            .map_err(|errno| Unmade::of("set the mode of")(errno.into()))?;
+        if new.durable {
+            retry_on_intr(|| fs::fsync(&file)).map_err(|errno| Unmade::of("sync")(errno.into()))?;
+        }
+        Ok(())
+    }
+
+    fn hands(&self, waits: bool) -> usize {
+        if waits {
+            return WAITING_HANDS;
+        }
+        std::thread::available_parallelism().map_or(1, usize::from).min(WAITING_HANDS)
     }
 
     fn scratch(&self) -> io::Result<std::fs::File> {

@@ -54,6 +54,8 @@ pub(crate) struct Quirks {
     pub(crate) no_exchange: bool,
     pub(crate) no_rename_new: bool,
     pub(crate) no_links: bool,
+    /// A folder that is a file system of its own.
+    pub(crate) mounted: Option<&'static str>,
     /// Nothing can be kept beside the files while a change set is staged.
     pub(crate) no_scratch: bool,
     /// Bytes that may still be written.
@@ -322,6 +324,18 @@ impl State {
             Some(node) if node.kind == EntryKind::File => Ok(node),
             _other => Err(Errno::INVAL.into()),
         }
+    }
+
+    /// The file system that a path lies on.
+    fn device(&self, path: &RelPath) -> u64 {
+        let mounted = self.quirks.mounted.is_some_and(|mounted| {
+            path.as_str() == mounted || path.ancestors().any(|above| above.as_str() == mounted)
+        });
+        1 + u64::from(mounted)
+    }
+
+    fn same_device(&self, a: &RelPath, b: &RelPath) -> io::Result<()> {
+        if self.device(a) == self.device(b) { Ok(()) } else { Err(Errno::XDEV.into()) }
     }
 
     fn there(&self, path: &RelPath) -> io::Result<Option<u64>> {

@@ -6,9 +6,45 @@ use std::sync::Arc;
 
 use rustix::io::Errno;
 
-use super::super::{Disk, EntryKind, LockAttempt, Stat, Take};
+use super::super::{Disk, EntryKind, LockAttempt, NewFile, Stat, Take, Unmade};
 use super::{Data, Effect, NameChange, Node, SimDisk};
-use crate::RelPath;
+use crate::{FileKind, Hash, RelPath};
+
+impl SimDisk {
+    /// Gives `to` the owner and attributes of `from`.
+    fn copy_attributes(&self, from: &RelPath, to: &RelPath) -> io::Result<()> {
+        self.with(|state| {
+            state.begin("copy_attributes", to, true)?.or_nothing()?;
+            let label = state.file(from)?.live.label.clone();
+            state.file(to)?.live.label = label;
+            Ok(())
+        })
+    }
+
+    /// A whole file step by step, so that each can fail and be stopped at.
+    fn prepare_file(&self, new: &NewFile<'_>) -> Result<(), Unmade> {
+        let NewFile { path, content, mode, like, durable } = *new;
+        match content.slice() {
+            Some(bytes) => self.create(path, bytes, mode).map_err(Unmade::of("create"))?,
+            None => {
+                self.create(path, &[], 0o600).map_err(Unmade::of("create"))?;
+                // In little pieces, of which one may be lost.
+                let append = &mut |piece: &[u8]| {
+                    piece.chunks(7).try_for_each(|little| self.append(path, little))
+                };
+                content.pieces(append).map_err(Unmade::of("create"))?;
+                self.set_mode(path, mode).map_err(Unmade::of("set the mode of"))?;
+            }
+        }
+        if let Some(like) = like {
+            self.copy_attributes(like, path).map_err(Unmade::of_like)?;
+            if self.stat(path).map_err(Unmade::of("look at"))?.mode != mode {
+                self.set_mode(path, mode).map_err(Unmade::of("set the mode of"))?;
+            }
+        }
+        if durable { self.sync(path).map_err(Unmade::of("sync")) } else { Ok(()) }
+    }
+}
 
 impl Disk for SimDisk {
     fn stat(&self, path: &RelPath) -> io::Result<Stat> {
@@ -22,7 +58,7 @@ impl Disk for SimDisk {
                 len: node.live.bytes.len() as u64,
                 mode,
                 links: if node.kind == EntryKind::Folder { 1 } else { state.count(ino) as u64 },
-                identity: (1, ino),
+                identity: (state.device(path), ino),
                 owner: (0, 0),
             })
         })
@@ -107,15 +143,6 @@ impl Disk for SimDisk {
         })
     }
 
-    fn copy_attributes(&self, from: &RelPath, to: &RelPath) -> io::Result<()> {
-        self.with(|state| {
-            state.begin("copy_attributes", to, true)?.or_nothing()?;
-            let label = state.file(from)?.live.label.clone();
-            state.file(to)?.live.label = label;
-            Ok(())
-        })
-    }
-
     fn may_write(&self, _path: &RelPath) -> io::Result<()> {
         Ok(())
     }
@@ -172,6 +199,7 @@ impl Disk for SimDisk {
     fn rename(&self, from: &RelPath, to: &RelPath) -> io::Result<()> {
         self.with(|state| {
             state.begin("rename", to, true)?.or_nothing()?;
+            state.same_device(from, to)?;
             let ino = state.find(Some(from))?;
             if state.there(to)? == Some(ino) {
                 return Ok(());
@@ -186,6 +214,7 @@ impl Disk for SimDisk {
             if state.quirks.no_rename_new {
                 return Err(Errno::INVAL.into());
             }
+            state.same_device(from, to)?;
             let ino = state.find(Some(from))?;
             if state.there(to)?.is_some() {
                 return Err(Errno::EXIST.into());
@@ -200,6 +229,7 @@ impl Disk for SimDisk {
             if state.quirks.no_exchange {
                 return Err(Errno::INVAL.into());
             }
+            state.same_device(a, b)?;
             let (left, right) = (state.find(Some(a))?, state.find(Some(b))?);
             state.rename_to(vec![(a, Some(right)), (b, Some(left))])
         })
@@ -211,6 +241,7 @@ impl Disk for SimDisk {
             if state.quirks.no_links {
                 return Err(Errno::PERM.into());
             }
+            state.same_device(existing, new)?;
             let ino = state.find(Some(existing))?;
             if state.there(new)?.is_some() {
                 return Err(Errno::EXIST.into());
@@ -251,6 +282,18 @@ impl Disk for SimDisk {
 
     fn try_lock(&self, _path: &RelPath) -> io::Result<LockAttempt> {
         Ok(LockAttempt::Taken(Box::new(())))
+    }
+
+    fn look(&self, path: &RelPath, kind: FileKind) -> io::Result<Option<(Stat, Option<Hash>)>> {
+        (self as &dyn Disk).stat_and_hash(path, kind)
+    }
+
+    fn prepare(&self, new: &NewFile<'_>) -> Result<(), Unmade> {
+        self.prepare_file(new)
+    }
+
+    fn hands(&self, _waits: bool) -> usize {
+        1
     }
 
     fn scratch(&self) -> io::Result<std::fs::File> {
