@@ -46,8 +46,7 @@ pub(super) fn parse(
     };
     let mut hunk = Hunk {
         line: at + 1,
-        // A side without lines is numbered by the line before it.
-        at: header.map(|numbers| numbers.old_start + usize::from(numbers.old == 0)),
+        at: header.map(|numbers| numbers.old_start),
         anchors: Vec::new(),
         to_end: false,
         lines: Vec::with_capacity(taken.len()),
@@ -60,6 +59,8 @@ pub(super) fn parse(
     }
     check_markers(&hunk).map_err(|kind| fault(at, kind))?;
     let (old, new) = (hunk.old_lines().count(), hunk.new_lines().count());
+    // A side without lines is numbered by the line before it.
+    hunk.at = hunk.at.map(|at| at + usize::from(old == 0));
     let note = header.filter(|said| (said.old, said.new) != (old, new)).map(|said| {
         format!(
             "hunk {number} (patch line {}) says -{},{} +{},{} and has {old} old and {new} new \

@@ -1,11 +1,12 @@
 //! Where the hunks of a file go: exactly where all their old lines stand, or nowhere.
 
+use std::cmp::Ordering;
 use std::fmt;
 use std::ops::Range;
 
 use xd_changeset::ByteEdit;
 
-use super::{FilePatch, Hunk, HunkLine, joined};
+use super::{FilePatch, Hunk, HunkLine, Side, joined};
 use crate::ending::fit;
 use crate::locate::positions;
 use crate::near_miss::{Hint, NearMiss, near_miss};
@@ -343,6 +344,10 @@ fn find(
         ))
     };
     if let Some(line) = expected.filter(|line| *line >= from && file.holds(hunk, *line)) {
+        if let Some(other) = edge(file, hunk).filter(|other| *other >= from && *other != line) {
+            let lines = numbers(&[line.min(other), line.max(other)]);
+            return Err(HunkFaultKind::Ambiguous { total: 2, lines });
+        }
         return Ok(spot(line, moved(line)));
     }
     let places = file.places(hunk, from);
@@ -360,6 +365,23 @@ fn find(
         }
         several => Err(HunkFaultKind::Ambiguous { total: several.len(), lines: numbers(several) }),
     }
+}
+
+/// The place at an end of the file that the hunk's context points to, if its old lines stand there.
+///
+/// A made patch shows as many lines below a change as above; fewer below mean that the file ended
+/// there, fewer above that it began. Where the line that the hunk says is another, the file has
+/// moved, and nobody can tell which of the two is meant.
+fn edge(file: &Lines<'_>, hunk: &Hunk) -> Option<usize> {
+    let context = |line: &&HunkLine| line.side == Side::Context;
+    let above = hunk.lines.iter().take_while(context).count();
+    let below = hunk.lines.iter().rev().take_while(context).count();
+    let line = match above.cmp(&below) {
+        Ordering::Equal => return None,
+        Ordering::Less => 0,
+        Ordering::Greater => file.len().checked_sub(hunk.old_lines().count())?,
+    };
+    file.holds(hunk, line).then_some(line)
 }
 
 fn numbers(lines: &[usize]) -> Vec<usize> {
