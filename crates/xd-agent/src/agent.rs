@@ -1,6 +1,6 @@
 //! The loop.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
@@ -10,8 +10,8 @@ use xd_session::{Boundary, Forcing, Judgement, ToolChoice, TurnEnd, TurnPlan, Tu
 use xd_write::{CallScope, Host, ToolDefinition};
 
 use crate::{
-    Entry, Event, Message, Model, ModelError, Reply, Request, Resumed, StopReason, Transcript,
-    history::History,
+    Delta, DeltaSink, Entry, Event, Message, Model, ModelError, Reply, Request, Resumed,
+    StopReason, Transcript, Usage, history::History,
 };
 
 /// How a run ended.
@@ -67,6 +67,32 @@ pub struct Agent<M> {
     forcing: Option<Forcing>,
     cancel: CancellationToken,
     sink: Sink,
+    withdrawal: bool,
+}
+
+/// Hands the pieces of an answer on as events while the answer comes.
+struct Forward<'a> {
+    sink: Mutex<&'a mut Sink>,
+    withdrawal: bool,
+}
+
+impl Forward<'_> {
+    fn emit(&self, event: &Event) {
+        (*self.sink.lock().unwrap_or_else(PoisonError::into_inner))(event);
+    }
+}
+
+impl DeltaSink for Forward<'_> {
+    fn delta(&self, delta: Delta) {
+        self.emit(&Event::Delta { delta });
+    }
+
+    fn withdraw(&self) -> bool {
+        if self.withdrawal {
+            self.emit(&Event::Withdrawn);
+        }
+        self.withdrawal
+    }
 }
 
 /// How many turns one prompt may take.
@@ -87,6 +113,7 @@ impl<M: Model> Agent<M> {
             forcing: None,
             cancel: CancellationToken::new(),
             sink: Box::new(|_| {}),
+            withdrawal: false,
         }
     }
 
@@ -123,6 +150,14 @@ impl<M: Model> Agent<M> {
     #[must_use]
     pub fn on_event(mut self, sink: impl FnMut(&Event) + Send + 'static) -> Self {
         self.sink = Box::new(sink);
+        self
+    }
+
+    /// Says that whoever listens can take back the pieces of an answer ([`Event::Withdrawn`]): an
+    /// answer that breaks off half-way is asked for again then. Without, it is an error.
+    #[must_use]
+    pub fn with_withdrawal(mut self) -> Self {
+        self.withdrawal = true;
         self
     }
 
@@ -273,13 +308,19 @@ impl<M: Model> Agent<M> {
             messages: self.history.messages().to_vec(),
             tool_choice,
         };
+        let forward = Forward { sink: Mutex::new(&mut self.sink), withdrawal: self.withdrawal };
         let reply = tokio::select! {
             biased;
             () = self.cancel.cancelled() => Ok(Reply::text("").stopped(StopReason::Aborted)),
-            reply = self.model.respond(request) => reply,
+            reply = self.model.respond_streaming(request, &forward) => reply,
         };
         let error = match reply {
-            Ok(reply) => return Ok(Some(reply)),
+            Ok(reply) => {
+                if reply.usage != Usage::default() {
+                    self.emit(Event::Usage { turn, usage: reply.usage });
+                }
+                return Ok(Some(reply));
+            }
             Err(error) => error,
         };
         // The turn is void: nothing of it is in the history, and nothing is spent.
@@ -290,7 +331,9 @@ impl<M: Model> Agent<M> {
                 session.forcing_refused(self.model.id(), self.declared(), self.model.thinking());
                 Ok(None)
             }
-            error @ (ModelError::ChoiceRefused { .. } | ModelError::Failed(_)) => Err(error.into()),
+            error @ (ModelError::ChoiceRefused { .. }
+            | ModelError::Provider(_)
+            | ModelError::Failed(_)) => Err(error.into()),
         }
     }
 
@@ -307,8 +350,9 @@ impl<M: Model> Agent<M> {
             StopReason::Length => TurnEnd::Truncated,
             StopReason::Aborted => TurnEnd::Aborted,
         };
-        let Reply { text, mut calls, .. } = reply;
-        self.tell_apart(&mut calls);
+        let Reply { text, mut calls, verbatim, stop: _, usage: _ } = reply;
+        // With other ids the provider's own words would not fit the results.
+        let verbatim = if self.tell_apart(&mut calls) { None } else { verbatim };
         if !text.is_empty() {
             self.emit(Event::Text { text: text.clone() });
         }
@@ -316,7 +360,7 @@ impl<M: Model> Agent<M> {
             self.emit(Event::Call { call: call.clone() });
         }
         if !text.is_empty() || !calls.is_empty() {
-            self.history.push(Message::Assistant { text, calls: calls.clone() });
+            self.history.push(Message::Assistant { text, calls: calls.clone(), verbatim });
         }
         let host = Arc::clone(&self.host);
         let session = host.session();
@@ -350,15 +394,18 @@ impl<M: Model> Agent<M> {
     }
 
     /// Gives calls without an id, or with one that the batch has already, one of their own: a
-    /// result finds its call by the id alone (**Invariant G3**).
-    fn tell_apart(&self, calls: &mut [ToolCall]) {
+    /// result finds its call by the id alone (**Invariant G3**). Answers whether any got one.
+    fn tell_apart(&self, calls: &mut [ToolCall]) -> bool {
+        let mut changed = false;
         for at in 0..calls.len() {
             let (before, rest) = calls.split_at_mut(at);
             let call = &mut rest[0];
             if call.id.is_empty() || before.iter().any(|other| other.id == call.id) {
                 call.id = format!("call-{}-{}", self.turns, at + 1);
+                changed = true;
             }
         }
+        changed
     }
 
     async fn execute(&mut self, calls: &[ToolCall]) {

@@ -4,7 +4,7 @@ use serde::Serialize;
 use xd_resolve::{ToolCall, ToolResult};
 use xd_session::ToolChoice;
 
-use crate::Stop;
+use crate::{Delta, Stop, Usage};
 
 /// One event of a run, in the order in which things happen.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -31,6 +31,22 @@ pub enum Event {
         custom_type: String,
         /// What the model reads.
         text: String,
+    },
+    /// A piece of an answer that is still coming. What it adds up to follows as
+    /// [`Text`](Self::Text) and [`Call`](Self::Call).
+    Delta {
+        /// The piece.
+        delta: Delta,
+    },
+    /// All pieces of this turn so far are void: the answer broke off and is asked for again. It
+    /// comes only where [`Agent::with_withdrawal`](crate::Agent::with_withdrawal) allows it.
+    Withdrawn,
+    /// What a turn cost, where the provider says it.
+    Usage {
+        /// The turn.
+        turn: u64,
+        /// The tokens.
+        usage: Usage,
     },
     /// The model said something.
     Text {

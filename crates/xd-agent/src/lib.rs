@@ -2,7 +2,8 @@
 //!
 //! *Layer:* above `xd-write`. *Uses:* `xd-protocol`, `xd-resolve`, `xd-session`, `xd-write`, tokio.
 //! *Touches:* the transcript's file, and others only through the host's tools. *Never touches:*
-//! the terminal, the environment.
+//! the terminal, the environment. The network only with the feature `http`, without which nothing
+//! of it is built.
 //!
 //! # The rules
 //! - **Invariant G1:** what was sent stays: every request's messages begin with all messages of
@@ -42,16 +43,26 @@
 //! together from the parts.
 
 mod agent;
+mod capability;
+mod delta;
 mod event;
 mod history;
 mod message;
 mod model;
+#[cfg(feature = "http")]
+pub mod provider;
+mod provider_error;
+mod record;
 mod script;
 mod transcript;
 
 pub use agent::{Agent, AgentError, Stop};
+pub use capability::{CapabilityOverride, CapabilityRow, CapabilityTable, ROWS};
+pub use delta::{Delta, DeltaSink, Unheard};
 pub use event::Event;
-pub use message::{Message, Reply, StopReason, Usage};
+pub use message::{Message, Reply, StopReason, Usage, Verbatim};
 pub use model::{Model, ModelError, Request};
-pub use script::ScriptedModel;
+pub use provider_error::ProviderError;
+pub use record::Recording;
+pub use script::{ScriptError, ScriptedModel};
 pub use transcript::{Entry, Resumed, Transcript, TranscriptError, TranscriptFile};

@@ -20,6 +20,10 @@ pub enum Message {
         text: String,
         /// The calls, in order.
         calls: Vec<ToolCall>,
+        /// The same as its provider sent it, where that has more to it: thinking with its
+        /// signature, arguments to the byte.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        verbatim: Option<Verbatim>,
     },
     /// The result of one call of the assistant message before.
     ToolResult {
@@ -92,11 +96,26 @@ impl Message {
     }
 }
 
+/// What a model said, in the words of its provider's wire format, to be sent back unchanged.
+///
+/// Only the same model over the same wire reads it; to any other the message is its text and its
+/// calls.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Verbatim {
+    /// The wire format: `anthropic-messages`.
+    pub wire: String,
+    /// The model, as requests name it.
+    pub model: String,
+    /// The JSON text. What it holds is known to the wire's own module.
+    pub json: String,
+}
+
 /// Why a model stopped.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StopReason {
     /// It was done, or waits for the results of its calls.
+    #[default]
     EndTurn,
     /// It was cut at the token limit.
     Length,
@@ -125,10 +144,14 @@ pub struct Reply {
     #[serde(default)]
     pub calls: Vec<ToolCall>,
     /// Why it stopped.
+    #[serde(default)]
     pub stop: StopReason,
     /// What it cost.
     #[serde(default)]
     pub usage: Usage,
+    /// The same as the provider sent it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verbatim: Option<Verbatim>,
 }
 
 impl Reply {
@@ -139,6 +162,7 @@ impl Reply {
             calls: Vec::new(),
             stop: StopReason::EndTurn,
             usage: Usage::default(),
+            verbatim: None,
         }
     }
 

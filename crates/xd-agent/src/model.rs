@@ -7,7 +7,7 @@ use xd_resolve::BoxFuture;
 use xd_session::{Forcing, Thinking, ToolChoice};
 use xd_write::ToolDefinition;
 
-use crate::{Message, Reply};
+use crate::{DeltaSink, Message, ProviderError, Reply};
 
 /// What a model is asked.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -32,6 +32,9 @@ pub enum ModelError {
         /// What the provider said.
         message: String,
     },
+    /// The provider failed, or refused the request for another reason.
+    #[error(transparent)]
+    Provider(#[from] ProviderError),
     /// Anything else.
     #[error("the model did not answer: {0}")]
     Failed(#[source] Box<dyn Error + Send + Sync>),
@@ -57,6 +60,23 @@ pub trait Model: Send + Sync {
     /// Dropped, the request is abandoned.
     fn respond(&self, request: Request) -> BoxFuture<'_, Result<Reply, ModelError>>;
 
+    /// Answers `request` and hands the answer's pieces to `sink` as they come. A model that cannot
+    /// hands on nothing.
+    ///
+    /// # Errors
+    /// [`ModelError`]; pieces that were handed on before are void then.
+    ///
+    /// # Cancel safety
+    /// Dropped, the request is abandoned, and `sink` hears nothing more.
+    fn respond_streaming<'a>(
+        &'a self,
+        request: Request,
+        sink: &'a dyn DeltaSink,
+    ) -> BoxFuture<'a, Result<Reply, ModelError>> {
+        let _ = sink;
+        self.respond(request)
+    }
+
     /// What the model is called; what is learned of its provider is remembered under this name.
     fn id(&self) -> &str {
         "unnamed"
@@ -80,5 +100,31 @@ where
 {
     fn respond(&self, request: Request) -> BoxFuture<'_, Result<Reply, ModelError>> {
         Box::pin(self(request))
+    }
+}
+
+impl Model for Box<dyn Model> {
+    fn respond(&self, request: Request) -> BoxFuture<'_, Result<Reply, ModelError>> {
+        (**self).respond(request)
+    }
+
+    fn respond_streaming<'a>(
+        &'a self,
+        request: Request,
+        sink: &'a dyn DeltaSink,
+    ) -> BoxFuture<'a, Result<Reply, ModelError>> {
+        (**self).respond_streaming(request, sink)
+    }
+
+    fn id(&self) -> &str {
+        (**self).id()
+    }
+
+    fn forcing(&self) -> Forcing {
+        (**self).forcing()
+    }
+
+    fn thinking(&self) -> Thinking {
+        (**self).thinking()
     }
 }

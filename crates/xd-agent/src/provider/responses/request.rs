@@ -1,0 +1,149 @@
+//! A request as OpenAI's Responses want it.
+
+use serde::Serialize;
+use serde_json::{Map, Value, json, value::RawValue, value::to_raw_value};
+use xd_session::ToolChoice;
+use xd_write::ToolDefinition;
+
+use crate::{
+    Message, Request,
+    provider::{
+        ThinkingSetting, Wire,
+        call::{foreign_arguments, name_on_wire},
+        wire::{Target, is_blank, said},
+    },
+};
+
+/// The fields in the order of their bytes: what may change comes last.
+#[derive(Serialize)]
+struct Body<'a> {
+    model: &'a str,
+    stream: bool,
+    store: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    include: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reasoning: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_output_tokens: Option<u32>,
+    #[serde(flatten)]
+    extra: &'a Map<String, Value>,
+    #[serde(skip_serializing_if = "is_blank")]
+    instructions: &'a str,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tools: Vec<Value>,
+    input: Vec<Box<RawValue>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tool_choice: Option<Value>,
+}
+
+pub(crate) fn body(request: &Request, target: Target<'_>) -> serde_json::Result<Vec<u8>> {
+    let settings = target.settings;
+    let effort = match settings.thinking {
+        ThinkingSetting::Default => None,
+        ThinkingSetting::Off => Some("none"),
+        ThinkingSetting::Effort(effort) => Some(effort.as_str()),
+        // A budget is no effort; the nearest is said.
+        ThinkingSetting::Budget(0..=2048) => Some("low"),
+        ThinkingSetting::Budget(2049..=16_384) => Some("medium"),
+        ThinkingSetting::Budget(16_385..) => Some("high"),
+    };
+    let tools: Vec<Value> = request.tools.iter().map(tool).collect();
+    let body = Body {
+        model: target.model,
+        stream: true,
+        store: false,
+        // Models that do not reason refuse to be asked for it.
+        include: target.thinks.then(|| json!(["reasoning.encrypted_content"])),
+        reasoning: match effort {
+            Some("none") => Some(json!({ "effort": "none" })),
+            Some(effort) => Some(json!({ "effort": effort, "summary": "auto" })),
+            None => None,
+        },
+        max_output_tokens: settings.max_tokens,
+        extra: &settings.extra,
+        instructions: &request.system,
+        tool_choice: (!tools.is_empty()).then(|| choice(&request.tool_choice)),
+        tools,
+        input: input(&request.messages, target.model)?,
+    };
+    serde_json::to_vec(&body)
+}
+
+fn tool(tool: &ToolDefinition) -> Value {
+    json!({
+        "type": "function",
+        "name": tool.name,
+        "description": tool.description,
+        "parameters": tool.input_schema,
+        "strict": false,
+    })
+}
+
+fn choice(choice: &ToolChoice) -> Value {
+    match choice {
+        ToolChoice::Auto => json!("auto"),
+        ToolChoice::Required => json!("required"),
+        ToolChoice::None => json!("none"),
+        ToolChoice::Named(name) => json!({ "type": "function", "name": name }),
+    }
+}
+
+fn input(history: &[Message], model: &str) -> serde_json::Result<Vec<Box<RawValue>>> {
+    let mut items = Vec::new();
+    for message in history {
+        match message {
+            Message::User { text } | Message::Custom { text, .. } => {
+                items.push(to_raw_value(&json!({ "role": "user", "content": said(text) }))?);
+            }
+            Message::ToolResult { call_id, result } => {
+                // The wire has no word for a failed call.
+                let mark = if result.is_error { "Error: " } else { "" };
+                let output = format!("{mark}{}", result.joined());
+                let output = said(&output);
+                let item = json!({
+                    "type": "function_call_output", "call_id": call_id, "output": output
+                });
+                items.push(to_raw_value(&item)?);
+            }
+            Message::Assistant { .. } => assistant(message, model, &mut items)?,
+        }
+    }
+    Ok(items)
+}
+
+/// What the model said: the provider's own items where they are known, or its text and calls.
+fn assistant(
+    message: &Message,
+    model: &str,
+    items: &mut Vec<Box<RawValue>>,
+) -> serde_json::Result<()> {
+    let Message::Assistant { text, calls, verbatim } = message else { return Ok(()) };
+    let own = verbatim
+        .as_ref()
+        .filter(|own| own.wire == Wire::OpenaiResponses.as_str() && own.model == model)
+        .and_then(|own| serde_json::from_str::<Vec<Box<RawValue>>>(&own.json).ok());
+    if let Some(own) = own {
+        items.extend(own);
+        return Ok(());
+    }
+    if !is_blank(text) {
+        items.push(to_raw_value(&json!({ "role": "assistant", "content": text }))?);
+    }
+    for call in calls {
+        items.push(function_call(&call.id, &call.name, &foreign_arguments(&call.arguments))?);
+    }
+    Ok(())
+}
+
+/// A call as an item.
+pub(super) fn function_call(
+    call_id: &str,
+    name: &str,
+    arguments: &str,
+) -> serde_json::Result<Box<RawValue>> {
+    let name = name_on_wire(name);
+    to_raw_value(&json!({
+        "type": "function_call", "call_id": call_id, "name": name, "arguments": arguments
+    }))
+}
