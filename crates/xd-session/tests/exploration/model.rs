@@ -3,7 +3,10 @@
 
 use xd_protocol::Verdict;
 
-use crate::facts::{MODELS, Provider};
+use crate::{
+    facts::{MODELS, Provider},
+    steps::Rules,
+};
 
 /// Calls of one batch that the model follows.
 pub(crate) const CALLS: usize = 3;
@@ -57,6 +60,15 @@ pub(crate) enum Rest {
     Parked,
 }
 
+/// What of a head's budget makes no difference any more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Forgotten {
+    Nothing,
+    /// How it was spent: nothing of it is left.
+    How,
+    All,
+}
+
 /// What was spent on one action as the head.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub(crate) struct Ledger {
@@ -93,6 +105,24 @@ pub(crate) enum Call {
     Look,
     Detour,
     Stage { durable: bool },
+}
+
+impl Call {
+    /// A number of its own.
+    fn key(self) -> u8 {
+        match self {
+            Self::Look => 0,
+            Self::Detour => 1,
+            Self::Stage { durable } => 2 + u8::from(durable),
+            Self::Confirm { verdict, which, blank } => {
+                let number = match which {
+                    Which::Head => 0,
+                    Which::Number(number) => number,
+                };
+                4 + 4 * number + 2 * u8::from(verdict == Verdict::Apply) + u8::from(blank)
+            }
+        }
+    }
 }
 
 /// How far a call has come.
@@ -273,6 +303,102 @@ impl<const A: usize> Model<A> {
     pub(crate) fn numbers_left(&self) -> usize {
         let stages = |place: &&Place| matches!(place, Place::Waiting(Call::Stage { .. }));
         A - usize::from(self.staged) - self.places.iter().filter(stages).count()
+    }
+
+    /// Puts the places of the batch in one order, and answers where each comes from. An answered
+    /// call is as good as none.
+    pub(crate) fn sort_places(&mut self) -> [u8; CALLS] {
+        for place in &mut self.places {
+            if *place == Place::Answered {
+                *place = Place::Free;
+            }
+        }
+        let key = |place: usize| match self.places[place] {
+            Place::Free | Place::Answered => (3, 0),
+            Place::Waiting(call) => (1, call.key()),
+            Place::Running => {
+                let owns = |run: &Run| run.owner == Some(place as u8);
+                let run = self.runs.iter().flatten().find(|run| owns(run));
+                (2, run.map_or(0, |run| 2 * run.action + u8::from(run.applies)))
+            }
+        };
+        let mut order: [u8; CALLS] = std::array::from_fn(|place| place as u8);
+        let sorted = |a: usize, b: usize| key(a) <= key(b);
+        if sorted(0, 1) && sorted(1, 2) {
+            return order;
+        }
+        order.sort_by_key(|&place| key(usize::from(place)));
+        let places = self.places;
+        for (to, &from) in order.iter().enumerate() {
+            self.places[to] = places[usize::from(from)];
+        }
+        for run in self.runs.iter_mut().flatten() {
+            let to = order.iter().position(|&from| run.owner == Some(from));
+            run.owner = to.map(|to| to as u8).or(run.owner);
+        }
+        self.runs.sort_unstable();
+        order
+    }
+
+    /// Forgets how the budget of each head was spent where that makes no difference any more, and
+    /// answers what makes none.
+    pub(crate) fn forget_spent(&mut self, rules: &Rules) -> [Forgotten; A] {
+        let idle = self.phase == Phase::Idle;
+        self.actions.each_mut().map(|Action { ledger, .. }| {
+            let Ledger { turns, forced, looks: _, next, rest } = *ledger;
+            let no_force = next == Next::Force && forced >= rules.forced;
+            let spent = turns >= rules.turns || no_force || next == Next::Stop;
+            let (forgotten, turns, rest) = match rest {
+                // The next run begins with a prompt, which gives the whole budget again.
+                _ if idle => (Forgotten::All, 0, Rest::No),
+                // Left alone until then, for whatever reason.
+                Rest::Lifted | Rest::Parked => (Forgotten::How, 0, Rest::Lifted),
+                Rest::No if spent => (Forgotten::How, rules.turns, Rest::No),
+                Rest::No => return Forgotten::Nothing,
+            };
+            *ledger = Ledger { turns, rest, ..Ledger::default() };
+            forgotten
+        })
+    }
+
+    /// Whether `number` is decided, has no effect under way, and is what no batch's bare confirms
+    /// mean: only a confirm that names it can tell what it became.
+    pub(crate) fn is_done_with(&self, number: u8) -> bool {
+        !self.life(number).is_open()
+            && !self.runs.iter().flatten().any(|run| run.action + 1 == number)
+            && !self.batches.iter().any(|batch| batch.head == number)
+    }
+
+    /// Forgets of each batch what none of its calls asks for any more, and answers whether a bare
+    /// confirm of it still waits.
+    pub(crate) fn forget(&mut self) -> [bool; 2] {
+        let mut bare = [false; 2];
+        let mut named = [false; 2];
+        for (at, place) in self.places.iter().enumerate() {
+            if let Place::Waiting(Call::Confirm { which, blank: false, .. }) = place {
+                match which {
+                    Which::Head => bare[Self::batch_of(at)] = true,
+                    Which::Number(_) => named[Self::batch_of(at)] = true,
+                }
+            }
+        }
+        for (batch, (bare, named)) in self.batches.iter_mut().zip(bare.into_iter().zip(named)) {
+            if !bare {
+                *batch = Batch { staged: if named { batch.staged } else { 0 }, ..Batch::default() };
+            }
+        }
+        bare
+    }
+
+    /// Whether the call at `place` waits, and neither changes nor asks for anything of the protocol.
+    pub(crate) fn reaches_nothing(&self, place: usize) -> bool {
+        match self.places[place] {
+            Place::Waiting(Call::Look | Call::Detour | Call::Confirm { blank: true, .. }) => true,
+            Place::Waiting(Call::Confirm { blank: false, .. } | Call::Stage { .. })
+            | Place::Free
+            | Place::Running
+            | Place::Answered => false,
+        }
     }
 
     /// Whether a call at `place` has no result yet.

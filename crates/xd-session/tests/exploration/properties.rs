@@ -5,7 +5,7 @@ use xd_protocol::Verdict;
 
 use crate::{
     facts::{Calls, End, Event, Fact, Judged, MODELS, Pin, Provider, Request},
-    model::{CALLS, Call, HardChoice, Life, Model, PLACES, Phase, Place, Turn, Which},
+    model::{CALLS, Call, Forgotten, HardChoice, Life, Model, PLACES, Phase, Place, Turn, Which},
     steps::Rules,
 };
 
@@ -97,6 +97,41 @@ impl<const A: usize> Witness<A> {
             bare: [0; 2],
             due: [0; PLACES],
             refused: [[false; 2]; MODELS],
+        }
+    }
+
+    /// Follows the places of a batch into another order.
+    pub(crate) fn sort_places(&mut self, order: [u8; CALLS]) {
+        let due = self.due;
+        for (to, from) in order.into_iter().enumerate() {
+            self.due[to] = due[usize::from(from)];
+        }
+    }
+
+    /// Forgets how a head's budget was spent. Where nothing is left of it, the most has been spent:
+    /// one more turn on it is one too many.
+    pub(crate) fn forget_what_was_spent(&mut self, rules: &Rules, number: u8, what: Forgotten) {
+        let Some(seen) = self.actions.get_mut(usize::from(number) - 1) else { return };
+        let Rules { turns, forced, looks, .. } = *rules;
+        let (turns, forced, looks, rests) = match what {
+            Forgotten::Nothing => return,
+            Forgotten::How => (turns, forced, looks, seen.rests),
+            Forgotten::All => (0, 0, 0, false),
+        };
+        *seen = Seen { turns, forced, looks, rests, strayed: false, ..*seen };
+    }
+
+    /// Forgets what was seen of an action that nothing can reach any more.
+    pub(crate) fn forget_action(&mut self, number: u8) {
+        *self.of(number) = Seen::default();
+    }
+
+    /// Forgets what was so when a batch began of which no bare confirm waits.
+    pub(crate) fn forget(&mut self, waits: [bool; 2]) {
+        for (batch, waits) in waits.into_iter().enumerate() {
+            if !waits {
+                (self.heads[batch], self.several[batch], self.bare[batch]) = (0, false, 0);
+            }
         }
     }
 

@@ -5,7 +5,8 @@ use xd_protocol::Verdict;
 use crate::{
     facts::{Calls, End, Fact, Provider, Request},
     model::{
-        CALLS, Call, DIRECTIVES, Handler, Hard, HardChoice, Model, PERSON, PLACES, RUNS, Which,
+        CALLS, Call, DIRECTIVES, Handler, Hard, HardChoice, Model, PERSON, PLACES, Phase, RUNS,
+        Which,
     },
     mutation::Mutation,
     steps::Rules,
@@ -18,6 +19,12 @@ pub(crate) struct Scope {
     pub(crate) rules: Rules,
     /// Kinds of actions that may be staged: with a change set, without.
     pub(crate) durable: Vec<bool>,
+    /// Every other action has a change set, the first one too; otherwise each may be of each kind.
+    pub(crate) by_turns: bool,
+    /// Whether worlds that differ in what can make no difference count as one. What became of a
+    /// decided action is forgotten where no confirm can ask: those name none above `named`.
+    pub(crate) plain: bool,
+    pub(crate) named: u8,
     pub(crate) requests: Vec<Request>,
     pub(crate) replies: Vec<(End, Calls)>,
     /// Facts without operand that may happen at any time.
@@ -32,6 +39,13 @@ pub(crate) struct Scope {
     pub(crate) most_states: usize,
 }
 
+const PROVIDERS: [Provider; 5] = [
+    Provider::Named,
+    Provider::NamedUnlessThinking,
+    Provider::SomeTool,
+    Provider::AutoOnly,
+    Provider::Unknown,
+];
 const MOST_STATES: usize = 500_000;
 const APPLY: Verdict = Verdict::Apply;
 const DISCARD: Verdict = Verdict::Discard;
@@ -94,6 +108,9 @@ pub(crate) fn confirms(numbers: u8) -> Scope {
     Scope {
         name: "confirms in flight",
         rules: Rules::CONTRACT,
+        by_turns: false,
+        plain: false,
+        named: 0,
         durable: vec![false],
         requests: vec![Request { none: true, ..Request::USUAL }],
         replies: every_pair(numbers),
@@ -121,13 +138,22 @@ pub(crate) fn restarts() -> Scope {
     }
 }
 
+/// A request that thinks and one that does not: where the first is refused, the second may be forced
+/// yet.
+fn thinking_or_not() -> Vec<Request> {
+    vec![Request::USUAL, Request { thinks: false, ..Request::USUAL }]
+}
+
 /// Turns of every kind within the whole budget, on one head.
 pub(crate) fn turns() -> Scope {
     Scope {
         name: "turns of every kind",
         rules: Rules::CONTRACT,
+        by_turns: false,
+        plain: false,
+        named: 0,
         durable: vec![true],
-        requests: vec![Request::USUAL],
+        requests: thinking_or_not(),
         replies: every_kind(),
         events: vec![Fact::Compacted, Fact::Boundary, Fact::Abort, Fact::Restart { landed: false }],
         directives: vec![],
@@ -139,16 +165,20 @@ pub(crate) fn turns() -> Scope {
     }
 }
 
-/// Turns of every kind on several heads, within a smaller budget.
-pub(crate) fn heads() -> Scope {
+/// Every sort of provider and request, each refusing what it is asked as often as it can.
+pub(crate) fn providers() -> Scope {
+    let both =
+        |provider| [true, false].map(|thinks| Request { provider, thinks, ..Request::USUAL });
     Scope {
-        name: "turns on several heads",
-        rules: Rules { turns: 3, forced: 1, looks: 1, mutation: None },
-        events: vec![Fact::Compacted, Fact::Boundary],
-        person: vec![DISCARD],
+        name: "providers",
+        rules: Rules { turns: 3, forced: 2, looks: 1, mutation: None },
+        requests: PROVIDERS.into_iter().flat_map(both).collect(),
+        events: vec![Fact::Boundary],
         touches: false,
         drops: false,
-        ..turns()
+        plain: true,
+        named: 1,
+        ..turns().without_person()
     }
 }
 
@@ -196,6 +226,45 @@ fn every_directive() -> Vec<Hard> {
     .to_vec()
 }
 
+/// All of it at once and as often as it likes: three actions, with a change set and without, two
+/// confirms in flight, callers that go away at every point, failing effects, boundaries, restarts,
+/// turns of every kind under an armed gate, a provider that refuses to force.
+///
+/// The budget is two turns a head, one of them forced, one that looks: the smallest in which
+/// everything is there. The whole one is for [`turns`].
+pub(crate) fn combined() -> Scope {
+    let mut replies = every_kind();
+    replies.extend(every_pair(1));
+    Scope {
+        name: "all of it at once",
+        rules: Rules { turns: 2, forced: 1, looks: 1, mutation: None },
+        durable: vec![true, false],
+        by_turns: true,
+        plain: true,
+        named: 1,
+        replies,
+        events: vec![
+            Fact::Boundary,
+            Fact::Abort,
+            Fact::Restart { landed: false },
+            Fact::Restart { landed: true },
+        ],
+        person: vec![],
+        touches: false,
+        most_states: 5_000_000,
+        ..turns()
+    }
+}
+
+/// The same with a longer budget, compactions and stale previews: for fewer actions.
+pub(crate) fn combined_at_length() -> Scope {
+    let all = combined();
+    let mut events = all.events.clone();
+    events.push(Fact::Compacted);
+    let requests = vec![Request::USUAL];
+    Scope { name: "all of it at length", events, requests, touches: true, ..all.within(3, 1, 1) }
+}
+
 /// All of it at once, for random walks.
 pub(crate) fn everything(numbers: u8) -> Scope {
     let mut replies = every_kind();
@@ -212,20 +281,16 @@ pub(crate) fn everything(numbers: u8) -> Scope {
         ]
         .map(|calls| (End::Complete, calls)),
     );
-    let providers = [
-        Provider::Named,
-        Provider::NamedUnlessThinking,
-        Provider::SomeTool,
-        Provider::AutoOnly,
-        Provider::Unknown,
-    ];
-    let requests = providers.into_iter().flat_map(|provider| {
+    let requests = PROVIDERS.into_iter().flat_map(|provider| {
         [(true, false, true), (true, false, false), (true, true, true), (false, false, false)]
             .map(|(write, none, thinks)| Request { write, none, provider, thinks })
     });
     Scope {
         name: "everything",
         rules: Rules::CONTRACT,
+        by_turns: false,
+        plain: false,
+        named: 0,
         durable: vec![false, true],
         requests: requests.collect(),
         replies,
@@ -252,6 +317,11 @@ impl Scope {
         Self { person: vec![], ..self }
     }
 
+    /// The same with a person who discards by number.
+    pub(crate) fn beside_a_person(self) -> Self {
+        Self { person: vec![DISCARD], ..self }
+    }
+
     /// The same within another budget.
     pub(crate) fn within(self, turns: u8, forced: u8, looks: u8) -> Self {
         Self { rules: Rules { turns, forced, looks, ..self.rules }, ..self }
@@ -271,7 +341,12 @@ impl Scope {
     pub(crate) fn facts<const A: usize>(&self, model: &Model<A>, facts: &mut Vec<Fact>) {
         facts.push(Fact::Prompt);
         facts.extend(&self.events);
-        facts.extend(self.durable.iter().map(|&durable| Fact::Stage { durable }));
+        let first = model.staged.is_multiple_of(2);
+        let kinds = self.durable.iter().filter(|&&durable| !self.by_turns || durable == first);
+        // Between two turns it makes no difference to staging before: nothing looks in between.
+        if !(self.plain && model.phase == Phase::Ready) {
+            facts.extend(kinds.map(|&durable| Fact::Stage { durable }));
+        }
         if model.directives() < self.most_directives {
             facts.extend(self.directives.iter().map(|&hard| Fact::Push(hard)));
         }
@@ -286,7 +361,8 @@ impl Scope {
             if self.touches {
                 facts.push(Fact::Touch(number));
             }
-            if model.allows(Fact::Person { verdict: APPLY, which: Which::Head }) {
+            let named = !self.plain || number <= self.named;
+            if named && model.allows(Fact::Person { verdict: APPLY, which: Which::Head }) {
                 let which = Which::Number(number);
                 facts.extend(self.person.iter().map(|&verdict| Fact::Person { verdict, which }));
             }
@@ -301,6 +377,13 @@ impl Scope {
             facts.extend([true, false].map(|succeeds| Fact::Finish { run, succeeds }));
         }
         facts.retain(|&fact| model.allows(fact));
+        // A call that reaches nothing others see, and is not the last of its batch, comes first: it
+        // makes no difference to any other fact, whenever it is carried out.
+        let due = (0..CALLS).filter(|&place| model.is_due(place)).count();
+        let idle = (0..CALLS as u8).find(|&place| model.reaches_nothing(usize::from(place)));
+        if let Some(place) = idle.filter(|_| self.plain && due > 1) {
+            facts.retain(|&fact| fact == Fact::Poll(place));
+        }
     }
 
     /// Whether `call` says anything new: it names an action that there is, or the first that there
