@@ -1,4 +1,5 @@
 //! One edit on bytes: places, line ends, encodings, and what an edit that fails says.
+#![allow(clippy::unwrap_used, reason = "a helper of a test fails as the test does")]
 
 use xd_changeset::apply_edits;
 use xd_text_edit::{Edit, EditFault};

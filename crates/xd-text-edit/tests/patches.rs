@@ -161,6 +161,20 @@ fn case_011_an_ambiguous_hunk_is_refused_with_its_lines() {
 }
 
 #[test]
+fn a_hunk_that_an_end_of_the_file_claims_too_is_ambiguous() {
+    // Made where the file ended after line 2; a line was put before it since.
+    let tree = Tree::new(&[("f", "new\nq\nq\n")]);
+    let text = tree.refuse("--- f\n+++ f\n@@ -2 +2,2 @@\n q\n+r\n");
+    assert!(text.contains("its old lines occur 2 times (lines 2, 3)"), "{text}");
+    // Made at the beginning; the file is as it was, or the other place is no end.
+    for file in ["q\nq\n", "q\nq\nx\n"] {
+        let tree = Tree::new(&[("f", file)]);
+        tree.apply("--- f\n+++ f\n@@ -1 +1,2 @@\n+r\n q\n");
+        assert!(tree.read("f").starts_with("r\nq\nq\n"));
+    }
+}
+
+#[test]
 fn wrong_counts_give_way_to_the_lines_and_a_note_says_so() {
     for header in
         ["@@ -2,3 +2,3 @@", "@@ -2,9 +2,9 @@", "@@ -2,1 +2,1 @@", "@@ -2 +2 @@", "@@ -2,0 +2,4 @@"]
