@@ -5,7 +5,7 @@ use std::path::Path;
 use serde_json::json;
 use xd_render::{Line, Role};
 use xd_resolve::{Decider, DispatchAction, Outcome};
-use xd_write::{LogEvent, LogLine};
+use xd_write::{LogEvent, LogLine, PlanEvent, PlanRecord};
 
 use crate::{
     failure::{Failure, Status},
@@ -22,13 +22,16 @@ pub(crate) fn run(directory: &Path, screen: &mut Screen) -> Result<Status, Failu
     };
     let mut decided = 0;
     for line in &lines {
-        if let LogEvent::Decided { .. } = line.event {
-            decided += 1;
-            if screen.is_json() {
-                screen.json(&json!(line));
-            } else {
-                screen.lines(&row(line));
-            }
+        let row = match &line.event {
+            LogEvent::Decided { .. } => row(line),
+            LogEvent::Plan { record } => plan_row(&line.time, record),
+            LogEvent::Staged { .. } | LogEvent::Taken { .. } => continue,
+        };
+        decided += 1;
+        if screen.is_json() {
+            screen.json(&json!(line));
+        } else {
+            screen.lines(&row);
         }
     }
     if decided == 0 && !screen.is_json() {
@@ -52,15 +55,9 @@ fn row(line: &LogLine) -> Vec<Line> {
         Outcome::Void => ("void", Role::Muted),
         Outcome::Withdrawn => ("withdrawn", Role::Muted),
     };
-    let who = match who {
-        Decider::Model => "a model",
-        Decider::Person => "a person",
-        Decider::Host => "the host",
-    };
-    let time = line.time.get(..19).unwrap_or(&line.time).replace('T', " ");
-    let mut head = Line::of(&format!("{time}  @{number}  "), Role::Muted);
+    let mut head = Line::of(&format!("{}  @{number}  ", shown(&line.time)), Role::Muted);
     head.add(word, role);
-    head.add(&format!(" by {who}  "), Role::Muted);
+    head.add(&format!(" by {}  ", by(*who)), Role::Muted);
     head.add(label, Role::Text);
     let mut lines = vec![head];
     if !reason.is_empty() {
@@ -73,4 +70,53 @@ fn row(line: &LogLine) -> Vec<Line> {
         ));
     }
     lines
+}
+
+fn plan_row(time: &str, PlanRecord { event, who, reason }: &PlanRecord) -> Vec<Line> {
+    let (word, role, plan) = match event {
+        PlanEvent::Entered => ("plan mode entered", Role::Muted, None),
+        PlanEvent::Left => ("plan mode left", Role::Muted, None),
+        PlanEvent::Proposed { slug, digest } => {
+            ("plan submitted", Role::Muted, Some((slug, digest)))
+        }
+        PlanEvent::Approved { slug, approved, .. } => {
+            ("plan approved", Role::Success, Some((slug, approved)))
+        }
+        PlanEvent::Refused { slug, digest } => {
+            ("plan refused", Role::Warning, Some((slug, digest)))
+        }
+        PlanEvent::Dismissed { slug, digest } => {
+            ("plan not decided", Role::Warning, Some((slug, digest)))
+        }
+        PlanEvent::Withdrawn { slug, digest } => {
+            ("plan withdrawn", Role::Muted, Some((slug, digest)))
+        }
+        PlanEvent::Void { slug, digest } => {
+            ("plan approval void", Role::Warning, Some((slug, digest)))
+        }
+        _ => ("plan mode changed", Role::Muted, None),
+    };
+    let mut head = Line::of(&format!("{}  ", shown(time)), Role::Muted);
+    head.add(word, role);
+    head.add(&format!(" by {}", by(*who)), Role::Muted);
+    if let Some((slug, digest)) = plan {
+        head.add(&format!("  {slug} ({})", digest.short()), Role::Text);
+    }
+    let mut lines = vec![head];
+    if !reason.is_empty() {
+        lines.push(Line::of(&format!("    {reason}"), Role::Muted));
+    }
+    lines
+}
+
+fn by(who: Decider) -> &'static str {
+    match who {
+        Decider::Model => "a model",
+        Decider::Person => "a person",
+        Decider::Host => "the host",
+    }
+}
+
+fn shown(time: &str) -> String {
+    time.get(..19).unwrap_or(time).replace('T', " ")
 }

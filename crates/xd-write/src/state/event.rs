@@ -4,6 +4,8 @@ use serde::{Deserialize, Serialize};
 use xd_changeset::{ChangeSet, FileState, Hash, RelPath, Verb};
 use xd_resolve::{Decider, DispatchAction, Outcome, Tier};
 
+use crate::PlanRecord;
+
 /// One line of the log.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LogLine {
@@ -16,7 +18,7 @@ pub struct LogLine {
     pub event: LogEvent,
 }
 
-/// What happened to a staged action.
+/// What happened to a staged action, or to plan mode.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum LogEvent {
@@ -74,6 +76,12 @@ pub enum LogEvent {
         /// The files that it names, before and after. Written only where the outcome is `applied`.
         files: Vec<LoggedFile>,
     },
+    /// Plan mode was entered or left, or a plan submitted or decided on (`CONTRACT P2, P3`).
+    Plan {
+        /// What, by whom, why.
+        #[serde(flatten)]
+        record: PlanRecord,
+    },
 }
 
 /// A file of a decided action.
@@ -90,13 +98,14 @@ pub struct LoggedFile {
 }
 
 impl LogEvent {
-    /// The number of the action.
+    /// The number of the action; none where it is about no action.
     #[must_use]
-    pub fn number(&self) -> u64 {
+    pub fn number(&self) -> Option<u64> {
         match self {
             Self::Staged { number, .. }
             | Self::Taken { number, .. }
-            | Self::Decided { number, .. } => *number,
+            | Self::Decided { number, .. } => Some(*number),
+            Self::Plan { .. } => None,
         }
     }
 }

@@ -18,7 +18,7 @@ use xd_protocol::Verdict;
 use xd_resolve::{Decider, DecisionRecord, Lineage, RecordError, Recorder, StagedAction, Tier};
 
 use super::{LogEvent, LogLine, StateError, StateLock, error::unreadable, event::files_of};
-use crate::{Workspace, inert::inert_json};
+use crate::{KeptPlan, PlanRecord, PlanRecorder, Workspace, inert::inert_json};
 
 /// A staged action as it is kept: everything but its number and its effect.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -129,6 +129,18 @@ impl StateFolder {
             .collect()
     }
 
+    /// What the log says of plan mode, for [`Host::restore_plan`](crate::Host::restore_plan).
+    ///
+    /// # Errors
+    /// As [`log`](Self::log).
+    pub fn plan(&self) -> Result<KeptPlan, StateError> {
+        let log = self.log()?;
+        Ok(KeptPlan::of(log.iter().filter_map(|line| match &line.event {
+            LogEvent::Plan { record } => Some(record),
+            LogEvent::Staged { .. } | LogEvent::Taken { .. } | LogEvent::Decided { .. } => None,
+        })))
+    }
+
     /// The kept action `number`, as it was staged.
     ///
     /// # Errors
@@ -136,7 +148,10 @@ impl StateFolder {
     pub fn action(&self, number: u64) -> Result<ActionFile, StateError> {
         let staged = |line: LogLine| match line.event {
             LogEvent::Staged { number: of, digest, .. } if of == number => digest,
-            LogEvent::Staged { .. } | LogEvent::Taken { .. } | LogEvent::Decided { .. } => None,
+            LogEvent::Staged { .. }
+            | LogEvent::Taken { .. }
+            | LogEvent::Decided { .. }
+            | LogEvent::Plan { .. } => None,
         };
         self.kept(number, self.log()?.into_iter().find_map(staged))
     }
@@ -375,6 +390,12 @@ impl Recorder for StateFolder {
             files: action.change_set().map(|set| files_of(set)).unwrap_or_default(),
         })
         .map_err(record_error)
+    }
+}
+
+impl PlanRecorder for StateFolder {
+    fn record_plan(&self, record: &PlanRecord) -> Result<(), RecordError> {
+        self.append(LogEvent::Plan { record: record.clone() }).map_err(record_error)
     }
 }
 

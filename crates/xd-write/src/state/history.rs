@@ -100,13 +100,14 @@ impl History {
     pub fn of(log: &[LogLine]) -> Self {
         let mut history = Self::default();
         for (at, line) in log.iter().enumerate() {
-            let Some(number) = StageNumber::new(line.event.number()) else { continue };
+            let number = line.event.number().and_then(StageNumber::new);
+            let Some(number) = number else { continue };
             match &line.event {
                 LogEvent::Staged { undoes, .. } => {
                     history.staged.insert(number, undoes.and_then(StageNumber::new));
                 }
                 LogEvent::Decided { outcome: Outcome::Applied, .. } => history.applied(number, at),
-                LogEvent::Taken { .. } | LogEvent::Decided { .. } => {}
+                LogEvent::Taken { .. } | LogEvent::Decided { .. } | LogEvent::Plan { .. } => {}
             }
         }
         history

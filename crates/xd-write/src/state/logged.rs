@@ -80,7 +80,7 @@ impl StateFolder {
     fn fold(&self) -> Result<BTreeMap<u64, Logged>, StateError> {
         let mut logged: BTreeMap<u64, Logged> = BTreeMap::new();
         for (at, line) in self.numbered_log()? {
-            let number = line.event.number();
+            let Some(number) = line.event.number() else { continue };
             if number == 0 {
                 return Err(self.damaged_line(at, "actions are numbered from 1".to_owned()));
             }
@@ -115,6 +115,7 @@ impl StateFolder {
                     entry.who = Some(who);
                 }
                 LogEvent::Decided { outcome, .. } => entry.state = Some(after(&outcome)),
+                LogEvent::Plan { .. } => {}
             }
         }
         Ok(logged)

@@ -10,6 +10,7 @@ use std::{
         atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst},
     },
     task::Poll,
+    time::Duration,
 };
 
 use serde_json::{Value, json};
@@ -19,10 +20,10 @@ use xd_resolve::{BoxFuture, Decider, PlanMode, RecordError, ToolCall};
 use xd_session::{Boundary, PlanAnswer, PlanPhase, PlanReview, PlanReviewer, PlanStep, Session};
 use xd_write::{
     CallScope, DraftStore as _, EnterPlanError, Expected, Host, KeptPlan, PlanEvent, PlanRecord,
-    PlanRecorder, Workspace,
+    PlanRecorder, StateFolder, Workspace,
 };
 
-use crate::scene::{Scene, runtime};
+use crate::scene::{Scene, Script, run, runtime, staging};
 
 /// A record in a file, one JSON object a line, that can be out of order.
 #[derive(Clone)]
@@ -439,4 +440,68 @@ fn p3_a_record_that_panics_leaves_plan_mode_leavable() {
     panics.0.store(false, SeqCst);
     assert_eq!(scene.host.leave_plan(Decider::Person, "Enough."), PlanStep::Done);
     assert_eq!(scene.host.session().plan_mode(), PlanMode::Off);
+}
+
+// CONTRACT E3, L1, P3 — Invariant W5: in the state folder, beside the staged actions.
+#[test]
+fn e3_l1_the_log_of_a_session_keeps_plan_mode_and_its_decisions() {
+    let folder = tempfile::tempdir().unwrap();
+    let open = || {
+        let workspace = Workspace::open(folder.path()).unwrap();
+        let state = StateFolder::open(&workspace, "main").unwrap();
+        let lock = state.lock(Duration::from_secs(1)).unwrap();
+        let recorder = Arc::new(state.clone());
+        let session = Session::with_store(|store| store.with_recorder(recorder.clone()));
+        state.restore(&workspace, session.actions(), Some(&lock)).unwrap();
+        let script = Arc::new(Script::default());
+        let host = Host::builder(Arc::new(session), workspace)
+            .drafts(Arc::new(state.drafts()))
+            .reviewer(script.clone())
+            .tool(staging("stager"))
+            .plan_recorder(recorder)
+            .build();
+        host.restore_plan(&state.plan().unwrap()).unwrap();
+        (host, state, script, lock)
+    };
+    let write = |host: &Host, path: &str, content: &str| {
+        run(host, "write", json!({ "path": path, "content": content }))
+    };
+    {
+        let (host, _, script, _lock) = open();
+        host.enter_plan(Decider::Person, "Look first.").unwrap();
+        write(&host, "local://a-plan.md", "# A\u{1b}\n");
+        run(&host, "stager", json!({}));
+        script.then(|_| PlanAnswer::Refused { words: "Not\u{202e} yet.".to_owned() });
+        write(&host, "xd://propose", "a");
+    }
+    let (host, state, script, _lock) = open();
+    assert_eq!(host.session().plan_mode(), PlanMode::On);
+    script.approve();
+    assert!(!write(&host, "xd://propose", "a").is_error);
+    let words: Vec<String> = state
+        .log()
+        .unwrap()
+        .iter()
+        .map(|line| {
+            let line = serde_json::to_value(line).unwrap();
+            let plan = line["plan"].as_str().unwrap_or_default();
+            format!("{} {plan}", line["event"].as_str().unwrap())
+        })
+        .collect();
+    assert_eq!(
+        words,
+        [
+            "plan entered",
+            "staged ",
+            "plan proposed",
+            "plan refused",
+            "decided ",
+            "plan proposed",
+            "plan approved",
+            "plan left",
+        ]
+    );
+    let text = fs::read_to_string(folder.path().join(".xd/sessions/main/log.jsonl")).unwrap();
+    assert!(text.contains(r"Not\u202e yet."), "{text}");
+    assert_eq!(state.plan().unwrap().mode, PlanMode::Off);
 }
