@@ -83,5 +83,7 @@ fn f3_case_149_a_killed_process_leaves_all_or_nothing() {
         assert_eq!(litter, None, "kill {kill}");
     }
     println!("{KILLS} kills, {interrupted} of them during a commit, no violation");
+    tree::proofs::says("processes_killed", KILLS);
+    tree::proofs::says("files_of_each_killed_commit", FILES as u64);
     assert!(interrupted >= KILLS / 10, "only {interrupted} kills hit a commit");
 }

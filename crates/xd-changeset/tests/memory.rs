@@ -130,6 +130,8 @@ fn f1_large_results_are_kept_on_disk_and_not_in_memory() {
         let errors = String::from_utf8_lossy(&done.stderr);
         assert!(done.status.success() && said.contains("done"), "{said}{errors}");
     }
+    tree::proofs::says("mebibytes_of_results_staged_at_once", (RESULTS >> 20) as u64);
+    tree::proofs::says("mebibytes_of_memory_for_them_at_most", (BOUND >> 20) as u64);
     // The second child applied what the first one kept.
     let seen = |path: &str| Hash::of(&fs::read(tree.at(path)).unwrap());
     assert_eq!(seen("tree/large/f3"), Hash::of(&text(3, LARGE_LEN)));

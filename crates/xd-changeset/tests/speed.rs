@@ -55,7 +55,7 @@ fn ratio(durable: bool) -> f64 {
     let (ours, plain) = (Tree::new(&files), Tree::new(&files));
     let root = ours.root();
     medians(
-        15,
+        5,
         |round| {
             let mut builder = ChangeSet::builder(&root);
             for (n, name) in names.iter().enumerate() {

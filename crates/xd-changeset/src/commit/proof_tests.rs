@@ -12,7 +12,7 @@ const RENEW: &str = "XD_RENEW_PROOFS";
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
 /// Every number, in the order of the document.
-const NAMES: [&str; 11] = [
+const NAMES: [&str; 15] = [
     "scenarios",
     "kinds_of_damage_each",
     "states_after_a_stop",
@@ -24,6 +24,11 @@ const NAMES: [&str; 11] = [
     "faults_at_an_operation_once_and_for_ever",
     "foreign_writes_during_an_apply",
     "random_change_sets",
+    // Fixed by `tests/kill.rs` and `tests/memory.rs`, which compare them.
+    "processes_killed",
+    "files_of_each_killed_commit",
+    "mebibytes_of_results_staged_at_once",
+    "mebibytes_of_memory_for_them_at_most",
 ];
 
 /// Finds that `number` is what is checked in under `name`.
@@ -73,4 +78,6 @@ fn every_number_is_checked_in() {
     at_least("states_after_a_stop_at_length", 500_000);
     at_least("errors_tried", 7);
     at_least("random_change_sets", 10_000);
+    at_least("processes_killed", 200);
+    at_least("files_of_each_killed_commit", 300);
 }

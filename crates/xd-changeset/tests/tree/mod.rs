@@ -1,6 +1,9 @@
 //! A scratch workspace for tests, and a picture of everything in it.
 #![allow(clippy::unwrap_used, reason = "a helper that fails is a test that fails")]
 
+#[allow(dead_code, reason = "each test binary uses a part")]
+pub(crate) mod proofs;
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
