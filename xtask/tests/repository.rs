@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use xtask::{Finding, Tree, conformance, finding, layers, tidy};
+use xtask::{Finding, Tree, conformance, finding, guarantees, layers, tidy};
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask has a parent").to_owned()
@@ -28,6 +28,12 @@ fn tidy_is_clean() {
 fn conformance_is_current_and_complete() {
     let tree = Tree::read(&root()).unwrap();
     clean(&conformance::check(&tree));
+}
+
+#[test]
+fn guarantees_show_the_counts_that_are_checked_in() {
+    let tree = Tree::read(&root()).unwrap();
+    clean(&guarantees::check(&tree));
 }
 
 #[cfg(unix)]

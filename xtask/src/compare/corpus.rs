@@ -13,9 +13,10 @@ use std::process::Command;
 
 use serde_json::Value;
 
+use super::operations::OPERATIONS;
 use super::process::Call;
 use super::programs::{Programs, on_path};
-use super::{same, told};
+use super::{rounds, same, told};
 
 /// npm packages with the folders whose `.ts` files are taken; `""` is the whole package.
 pub const PACKAGES: [(&str, &[&str]); 15] = [
@@ -157,13 +158,21 @@ impl Corpus {
         for (name, source) in &crates {
             take(source, &corpus.join("rust").join(name), "rs")?;
         }
-        let mut left_out = 0;
+        let mut left_out = BTreeSet::new();
         for language in ["ts", "rust"] {
-            for path in unparsable(programs, &corpus, language, folder)? {
-                fs::remove_file(corpus.join(&path)).map_err(|error| told(&path, &error))?;
-                left_out += 1;
+            left_out.extend(unparsable(programs, &corpus, language, folder)?);
+        }
+        for path in &left_out {
+            remove(&corpus, path)?;
+        }
+        // The parser also mends some files without a node that says so; `xd` leaves these alone.
+        for operation in OPERATIONS {
+            for path in rounds::staged(&operation, programs, &corpus, folder)?.left_alone {
+                remove(&corpus, &path)?;
+                left_out.insert(path);
             }
         }
+        let left_out = left_out.len();
         say(&format!("{left_out} files with syntax errors are left out"));
         fs::write(&list_file, list).map_err(|error| told(&list_file, &error))?;
         Ok(Ok(Self { size: Size::of(&corpus)?, folder: corpus }))
@@ -173,7 +182,8 @@ impl Corpus {
 /// The lists as a text that is the same only for the same corpus.
 fn list(crates: &[(String, PathBuf)]) -> String {
     let packages = PACKAGES.iter().map(|(package, parts)| format!("{package} {parts:?}\n"));
-    packages.chain(crates.iter().map(|(name, _)| format!("{name}\n"))).collect()
+    let operations = OPERATIONS.iter().map(|operation| format!("{}\n", operation.pattern));
+    packages.chain(crates.iter().map(|(name, _)| format!("{name}\n"))).chain(operations).collect()
 }
 
 /// The name of a package's archive without its end: `@a/b@1` is `a-b-1`.
@@ -272,6 +282,10 @@ fn listed(answer: &Value) -> Result<Vec<(String, PathBuf)>, String> {
     }
     found.sort();
     Ok(found)
+}
+
+fn remove(corpus: &Path, path: &Path) -> Result<(), String> {
+    fs::remove_file(corpus.join(path)).map_err(|error| told(path, &error))
 }
 
 /// The files in which the parser finds an error.

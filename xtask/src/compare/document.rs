@@ -71,12 +71,14 @@ fn ratio(ratio: f64) -> String {
     }
 }
 
-/// Why rows are not the same, one line each.
+/// Why rows are not the same, each reason once, with the first row that it is about.
 #[must_use]
 pub fn differences(rows: &[Row]) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for row in rows {
-        if let Some(differs) = &row.differs {
+        if let Some(differs) = &row.differs
+            && !lines.iter().any(|line| line.ends_with(differs.as_str()))
+        {
             lines.push(format!("{}: {differs}", row.what));
         }
     }

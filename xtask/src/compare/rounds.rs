@@ -50,7 +50,7 @@ impl Staged {
         match &self.stopped {
             Some(bound) => format!("; xd stopped at its bound {bound}"),
             None if self.left_alone.is_empty() => String::new(),
-            None => format!("; xd left {} files alone", self.left_alone.len()),
+            None => format!("; files that xd left alone: {}", self.left_alone.len()),
         }
     }
 }
@@ -255,7 +255,7 @@ fn check(
             let known = differs.entry(operation.name).or_default();
             let separator = if known.is_empty() { "" } else { "; " };
             let text = format!(
-                "{separator}{} files differ after both applied it, the first is {}",
+                "{separator}what both wrote differs in {} of the files, the first is {}",
                 differing.len(),
                 first.display()
             );
