@@ -99,14 +99,10 @@ pub(crate) fn rewrite_for(
     if !active.contains(&true) {
         return Ok(result);
     }
-    let broken = |at| {
+    let tree = Tree::parse_sound(source, program.lang).map_err(|at| {
         let (line, column) = place_of(source, at);
         Refusal::SourceDoesNotParse { line, column }
-    };
-    let tree = Tree::parse(source, program.lang).map_err(|_| broken(0))?;
-    if let Some(at) = tree.first_error() {
-        return Err(broken(at));
-    }
+    })?;
     let running = program.ops.iter().zip(&active).filter(|(_, active)| **active);
     let deepest = running.map(|(op, _)| op.deepest()).min().unwrap_or(usize::MAX);
     if deepest < usize::MAX {

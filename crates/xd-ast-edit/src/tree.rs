@@ -1,11 +1,13 @@
 //! A parsed source: errors, depth and nodes, always walked with a cursor and never by recursion.
 
-use std::ops::Range;
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::ops::{ControlFlow, Range};
 
 use ast_grep_core::tree_sitter::StrDoc;
 use ast_grep_core::{AstGrep, Node};
 use ast_grep_language::{LanguageExt, SupportLang};
-use tree_sitter::{InputEdit, Parser, Point, TreeCursor};
+use tree_sitter::{InputEdit, ParseOptions, ParseState, Parser, Point, TreeCursor};
 
 use crate::engine::Edit;
 use crate::language::Lang;
@@ -24,6 +26,34 @@ pub(crate) struct Tree {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct NoTree;
 
+/// Larger sources, in bytes, are given up at an error.
+const LARGE: usize = 16 * 1024;
+/// All readings have to be in error this many times in a row, 100 steps of the parser apart: then
+/// none of them has come through.
+const SURE: usize = 4;
+
+/// Runs `parse` with this thread's parser for `lang`, which keeps its tables and memory.
+fn with_parser<T>(lang: Lang, parse: impl FnOnce(&mut Parser) -> Option<T>) -> Option<T> {
+    thread_local! {
+        static PARSERS: RefCell<HashMap<Lang, Parser>> = RefCell::new(HashMap::new());
+    }
+    // Taken out while in use: a parse that panics leaves no half-used parser behind.
+    let parser = PARSERS.with_borrow_mut(|parsers| parsers.remove(&lang));
+    let mut parser = match parser {
+        Some(parser) => parser,
+        None => {
+            let mut parser = Parser::new();
+            parser.set_language(&lang.grammar().get_ts_language()).ok()?;
+            parser
+        }
+    };
+    let result = parse(&mut parser);
+    // A parse that was given up could otherwise be resumed by the next one.
+    parser.reset();
+    PARSERS.with_borrow_mut(|parsers| parsers.insert(lang, parser));
+    result
+}
+
 /// What a walk does after a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Walk {
@@ -40,6 +70,43 @@ impl Tree {
     pub(crate) fn parse(source: &str, lang: Lang) -> Result<Self, NoTree> {
         let doc = StrDoc::try_new(source, lang.grammar()).map_err(|_| NoTree)?;
         Ok(Self { root: AstGrep::doc(doc), lang })
+    }
+
+    /// Parses a source that is to be without a syntax error.
+    ///
+    /// A large one is given up where it is sure to have one: to find the likeliest tree of a broken
+    /// file takes a parser many times as long as a whole one, and that tree is not used.
+    ///
+    /// # Errors
+    /// The place of the first error, in bytes; in a large source, the place where it was noticed.
+    pub(crate) fn parse_sound(source: &str, lang: Lang) -> Result<Self, usize> {
+        if source.len() <= LARGE {
+            let tree = Self::parse(source, lang).map_err(|NoTree| 0_usize)?;
+            return tree.first_error().map_or(Ok(tree), Err);
+        }
+        let mut broken = 0;
+        let mut noticed = 0;
+        let mut progress = |state: &ParseState| {
+            if !state.has_error() {
+                broken = 0;
+                return ControlFlow::Continue(());
+            }
+            if broken == 0 {
+                noticed = state.current_byte_offset();
+            }
+            broken += 1;
+            if broken < SURE { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        };
+        let bytes = source.as_bytes();
+        let mut rest = |at: usize, _| bytes.get(at..).unwrap_or_default();
+        let tree = with_parser(lang, |parser| {
+            let options = ParseOptions::new().progress_callback(&mut progress);
+            parser.parse_with_options(&mut rest, None, Some(options))
+        });
+        let Some(tree) = tree else { return Err(noticed) };
+        let doc = StrDoc { src: source.to_owned(), lang: lang.grammar(), tree };
+        let tree = Self { root: AstGrep::doc(doc), lang };
+        tree.first_error().map_or(Ok(tree), Err)
     }
 
     /// The root node, for matching.
@@ -81,9 +148,7 @@ impl Tree {
         for edit in input_edits(self.root.source(), edits).iter().rev() {
             tree.edit(edit);
         }
-        let mut parser = Parser::new();
-        parser.set_language(&self.lang.grammar().get_ts_language()).ok()?;
-        let tree = parser.parse(&result, Some(&tree))?;
+        let tree = with_parser(self.lang, |parser| parser.parse(&result, Some(&tree)))?;
         let doc = StrDoc { src: result, lang: self.lang.grammar(), tree };
         Some(Self { root: AstGrep::doc(doc), lang: self.lang })
     }
@@ -244,6 +309,43 @@ mod tests {
     /// What a parse of the whole result says.
     fn whole(result: &str, lang: Lang) -> Option<usize> {
         Tree::parse(result, lang).unwrap().first_error()
+    }
+
+    #[test]
+    fn a4_a_large_source_is_given_up_exactly_where_it_has_an_error() {
+        let units = [
+            (
+                "typescript",
+                "export class A<T> { f(x: number): T { return g(x as any, `${x}`)!; } }\n",
+            ),
+            (
+                "rust",
+                "impl<T> A<T> { fn f(&self, x: u32) -> T { match x { 0 => g::<T>(), _ => h(x) } } }\n",
+            ),
+            ("python", "class A:\n    def f(self, x):\n        return [g(y) for y in x if y]\n"),
+        ];
+        let (mut broken, mut fine) = (0, 0);
+        for (name, unit) in units {
+            let Ok(lang) = Lang::named(name) else { continue };
+            let source = unit.repeat(2 * LARGE / unit.len());
+            assert!(Tree::parse_sound(&source, lang).is_ok(), "{name}");
+            // One byte away at every third place of a unit, early and late in the source.
+            for (number, at) in (0..unit.len()).step_by(3).enumerate() {
+                let at = at + unit.len() * [1, source.len() / unit.len() - 1][number % 2];
+                let mut cut = source.clone();
+                cut.remove(at);
+                let sound = Tree::parse_sound(&cut, lang);
+                assert_eq!(sound.is_err(), whole(&cut, lang).is_some(), "{name} without {at}");
+                match sound {
+                    Ok(_) => fine += 1,
+                    Err(noticed) => {
+                        broken += 1;
+                        assert!(noticed <= cut.len(), "{name} without {at}: {noticed}");
+                    }
+                }
+            }
+        }
+        assert!(broken > 10 && fine > 10, "{broken} {fine}");
     }
 
     #[test]
