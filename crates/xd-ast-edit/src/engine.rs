@@ -83,15 +83,17 @@ struct Replacement {
 /// # Errors
 /// See [`Refusal`]. The first two leave a file alone; the others refuse the whole call.
 pub fn rewrite(program: &Program, source: &str, limit: usize) -> Result<Rewritten, Refusal> {
-    rewrite_for(program, source, limit, |_| true)
+    rewrite_for(program, source, limit, |_| true, &|| false)
 }
 
-/// The same with the operations alone that `wanted` names by their place in the program.
+/// The same with the operations alone that are `wanted`. Where `stop` says yes, the result means
+/// nothing.
 pub(crate) fn rewrite_for(
     program: &Program,
     source: &str,
     limit: usize,
     wanted: impl Fn(&CompiledOp) -> bool,
+    stop: &dyn Fn() -> bool,
 ) -> Result<Rewritten, Refusal> {
     let is_active = |op: &CompiledOp| wanted(op) && op.may_match(source.as_bytes());
     let active: Vec<bool> = program.ops.iter().map(is_active).collect();
@@ -99,7 +101,7 @@ pub(crate) fn rewrite_for(
     if !active.contains(&true) {
         return Ok(result);
     }
-    let tree = Tree::parse_sound(source, program.lang).map_err(|at| {
+    let tree = Tree::parse_sound(source, program.lang, stop).map_err(|at| {
         let (line, column) = place_of(source, at);
         Refusal::SourceDoesNotParse { line, column }
     })?;

@@ -28,7 +28,12 @@
 //! An empty list takes its comma with it, and `;` or `,` are not doubled at the end. An empty
 //! template removes the match together with its separator, its terminator and its line.
 //!
-//! # Rules
+//! # Rule objects
+//! An operation may be a [`Rule`] instead, a document as ast-grep's users write it: `kind`, `regex`,
+//! `inside`, `has` and the others beside `pattern`, and `fix`. All that is said of templates holds
+//! for `fix`; a variable that one match leaves unbound refuses the call with its place.
+//!
+//! # Invariants
 //! - **Invariant A1:** every [`Lang`] can parse: there is no value for a grammar left out.
 //! - **Invariant A2:** a template that was read names nothing that its pattern does not bind.
 //! - **Invariant A3:** the edits of a result are sorted and never overlap.

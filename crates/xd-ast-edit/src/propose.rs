@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use xd_changeset::{ByteEdit, ChangeSet, Content, ReadError, Root};
@@ -184,15 +184,24 @@ fn search(
     // The other files were done with when they were found.
     let seen = AtomicUsize::new(files.saturating_sub(jobs.len()));
     let results = Mutex::new(Vec::new());
+    // Once said, a cancellation stays: what a parse that was given up answers must not be taken.
+    let stopped = AtomicBool::new(false);
+    let stop = || {
+        let now = stopped.load(Ordering::Relaxed) || (control.cancelled)();
+        if now {
+            stopped.store(true, Ordering::Relaxed);
+        }
+        now
+    };
     let work = || {
         let mut mine = Vec::new();
         loop {
             let index = next.fetch_add(1, Ordering::Relaxed);
-            if index >= end.load(Ordering::Relaxed) || (control.cancelled)() {
+            if index >= end.load(Ordering::Relaxed) || stop() {
                 break;
             }
             let job = &jobs[index];
-            let found = look(root, job, programs.get(job.lang), limits);
+            let found = look(root, job, programs.get(job.lang), limits, &stop);
             if let Found::Rewritten(_, rewritten) = &found
                 && rewritten.replacements > 0
             {
@@ -238,7 +247,7 @@ fn search(
             }
         }
     });
-    if (control.cancelled)() {
+    if stop() {
         return Err(ProposeError::Cancelled);
     }
     let mut results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -247,7 +256,13 @@ fn search(
 }
 
 /// Reads one file and rewrites it.
-fn look(root: &Root, job: &Job, program: &Program, limits: &Limits) -> Found {
+fn look(
+    root: &Root,
+    job: &Job,
+    program: &Program,
+    limits: &Limits,
+    stop: &dyn Fn() -> bool,
+) -> Found {
     match root.metadata(&job.path) {
         Ok(metadata) if metadata.len > limits.file_bytes => {
             return Found::Issue(IssueKind::TooLarge { bytes: metadata.len });
@@ -267,7 +282,7 @@ fn look(root: &Root, job: &Job, program: &Program, limits: &Limits) -> Found {
         }
         Ok(bytes) => match std::str::from_utf8(&bytes) {
             Err(error) => return Found::Issue(IssueKind::NotUtf8 { byte: error.valid_up_to() }),
-            Ok(source) => rewritten(program, job, source, limits.replacements),
+            Ok(source) => rewritten(program, job, source, limits.replacements, stop),
         },
     };
     match source {
@@ -303,9 +318,10 @@ fn rewritten(
     job: &Job,
     source: &str,
     limit: usize,
+    stop: &dyn Fn() -> bool,
 ) -> Result<Result<Rewritten, Refusal>, IssueKind> {
     let path = job.path.as_str();
-    let run = || rewrite_for(program, source, limit, |op| op.is_for(path));
+    let run = || rewrite_for(program, source, limit, |op| op.is_for(path), stop);
     catch_unwind(AssertUnwindSafe(run)).map_err(|_| IssueKind::ParserFailed)
 }
 
@@ -321,7 +337,7 @@ fn again(
     std::thread::scope(|scope| {
         let run = std::thread::Builder::new()
             .stack_size(STACK)
-            .spawn_scoped(scope, || rewritten(program, job, source, room));
+            .spawn_scoped(scope, || rewritten(program, job, source, room, &|| false));
         match run.map(std::thread::ScopedJoinHandle::join) {
             Ok(Ok(Ok(result))) => result.map_err(file),
             Ok(Ok(Err(_)) | Err(_)) | Err(_) => {

@@ -68,7 +68,7 @@ pub struct Progress {
 /// How a caller follows and ends a call. Both functions are called from several threads.
 #[derive(Clone, Copy)]
 pub struct Control<'a> {
-    /// Answers whether to stop; asked before every file.
+    /// Answers whether to stop; asked before every file, and while a large one is parsed.
     pub cancelled: &'a (dyn Fn() -> bool + Sync),
     /// Told after every file.
     pub progress: &'a (dyn Fn(Progress) + Sync),

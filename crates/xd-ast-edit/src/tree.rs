@@ -77,9 +77,16 @@ impl Tree {
     /// A large one is given up where it is sure to have one: to find the likeliest tree of a broken
     /// file takes a parser many times as long as a whole one, and that tree is not used.
     ///
+    /// `stop` is asked while a large source is parsed; where it says yes, the answer is an error that
+    /// means nothing.
+    ///
     /// # Errors
     /// The place of the first error, in bytes; in a large source, the place where it was noticed.
-    pub(crate) fn parse_sound(source: &str, lang: Lang) -> Result<Self, usize> {
+    pub(crate) fn parse_sound(
+        source: &str,
+        lang: Lang,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<Self, usize> {
         if source.len() <= LARGE {
             let tree = Self::parse(source, lang).map_err(|NoTree| 0_usize)?;
             return tree.first_error().map_or(Ok(tree), Err);
@@ -87,6 +94,9 @@ impl Tree {
         let mut broken = 0;
         let mut noticed = 0;
         let mut progress = |state: &ParseState| {
+            if stop() {
+                return ControlFlow::Break(());
+            }
             if !state.has_error() {
                 broken = 0;
                 return ControlFlow::Continue(());
@@ -328,13 +338,13 @@ mod tests {
         for (name, unit) in units {
             let Ok(lang) = Lang::named(name) else { continue };
             let source = unit.repeat(2 * LARGE / unit.len());
-            assert!(Tree::parse_sound(&source, lang).is_ok(), "{name}");
+            assert!(Tree::parse_sound(&source, lang, &|| false).is_ok(), "{name}");
             // One byte away at every third place of a unit, early and late in the source.
             for (number, at) in (0..unit.len()).step_by(3).enumerate() {
                 let at = at + unit.len() * [1, source.len() / unit.len() - 1][number % 2];
                 let mut cut = source.clone();
                 cut.remove(at);
-                let sound = Tree::parse_sound(&cut, lang);
+                let sound = Tree::parse_sound(&cut, lang, &|| false);
                 assert_eq!(sound.is_err(), whole(&cut, lang).is_some(), "{name} without {at}");
                 match sound {
                     Ok(_) => fine += 1,

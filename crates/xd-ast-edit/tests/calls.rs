@@ -448,6 +448,19 @@ fn a2_any_number_of_threads_gives_one_outcome() {
 }
 
 #[test]
+fn d12_a_large_file_is_given_up_while_it_is_parsed() {
+    let tree = Tree::new(&[("a.ts", "old(1, [2, 3], { a: 4 });\n".repeat(20_000).as_str())]);
+    let asked = AtomicUsize::new(0);
+    // The walk and the search ask a few times; a hundred times is only asked by the parser.
+    let control =
+        Control { cancelled: &|| asked.fetch_add(1, Ordering::SeqCst) >= 100, progress: &|_| {} };
+    let result = propose(&tree.root(), &old_to_new(&["."]), &Limits::default(), &control);
+    assert!(matches!(result, Err(ProposeError::Cancelled)), "{result:?}");
+    let asked = asked.load(Ordering::SeqCst);
+    assert!((101..150).contains(&asked), "{asked}");
+}
+
+#[test]
 fn a_call_reports_progress_and_ends_at_once_when_cancelled() {
     let files: Vec<(String, String)> =
         (0..50).map(|n| (format!("f{n}.py"), "old(1)\n".to_owned())).collect();
