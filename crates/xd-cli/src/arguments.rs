@@ -52,6 +52,13 @@ pub(crate) enum Command {
     Demo(DemoArguments),
     /// Stage a structural rewrite and print its preview.
     Edit(EditArguments),
+    /// Stage a patch and print its preview: a unified diff, git's, or between *** Begin Patch and
+    /// *** End Patch. All of it or nothing; lines must match exactly, wherever they are by now.
+    Patch {
+        /// The file of the patch; - or none reads standard input.
+        #[arg(value_name = "FILE", default_value = "-")]
+        file: PathBuf,
+    },
     /// List what is pending. It only reports: the exit status is 0 whether anything is pending or not.
     Status,
     /// Show the whole preview of a staged action; without a number, of the most recent.
@@ -66,7 +73,7 @@ pub(crate) enum Command {
     /// Apply a staged action.
     Resolve(DecisionArguments),
     /// Discard a staged action.
-    Reject(DecisionArguments),
+    Reject(NumberAndReason),
     /// Put back what an applied action wrote, where the files still are as it left them. Without a
     /// number, the change that was written last. It is an action of its own, with a line in the log.
     Undo(UndoArguments),
@@ -128,7 +135,8 @@ pub(crate) struct EditArguments {
         short = 'p',
         long = "pattern",
         value_name = "PATTERN",
-        required = true,
+        required_unless_present = "rules",
+        requires = "rewrites",
         allow_hyphen_values = true
     )]
     pub(crate) patterns: Vec<String>,
@@ -137,21 +145,40 @@ pub(crate) struct EditArguments {
         short = 'r',
         long = "rewrite",
         value_name = "TEMPLATE",
-        required = true,
+        requires = "patterns",
         allow_hyphen_values = true
     )]
     pub(crate) rewrites: Vec<String>,
+    /// A file of rules with a fix, as ast-grep has them: YAML, one or several documents; - reads
+    /// standard input. Beside patterns or instead of them.
+    #[arg(long = "rule", value_name = "FILE")]
+    pub(crate) rules: Vec<PathBuf>,
     /// Only files of this language.
     #[arg(short = 'l', long = "lang", value_name = "LANG")]
     pub(crate) lang: Option<String>,
+    /// Change at most so many files; 0 is no limit. Reaching it is said.
+    #[arg(long, value_name = "N", default_value_t = xd_ast_edit::Limits::default().files)]
+    pub(crate) max_files: usize,
+    /// Make at most so many replacements; 0 is no limit. Reaching it is said.
+    #[arg(long, value_name = "N", default_value_t = xd_ast_edit::Limits::default().replacements)]
+    pub(crate) max_replacements: usize,
     /// Files, folders or globs.
     #[arg(value_name = "PATH", required = true)]
     pub(crate) paths: Vec<String>,
 }
 
-/// What `xd resolve` and `xd reject` take.
+/// What `xd resolve` takes.
 #[derive(Debug, Args)]
 pub(crate) struct DecisionArguments {
+    #[command(flatten)]
+    pub(crate) decision: NumberAndReason,
+    #[command(flatten)]
+    pub(crate) commit: CommitArguments,
+}
+
+/// Which action, and why.
+#[derive(Debug, Args)]
+pub(crate) struct NumberAndReason {
     /// The action's number (the most recent without one), then the reason in a sentence.
     ///
     /// A first word that looks like a number must be one: 2 or @2, counted from 1. A reason that
@@ -161,6 +188,15 @@ pub(crate) struct DecisionArguments {
     pub(crate) words: Vec<String>,
 }
 
+/// How files are written.
+#[derive(Debug, Clone, Copy, Default, Args)]
+pub(crate) struct CommitArguments {
+    /// Do not force the change to the disk: faster, still all files or none if the process dies,
+    /// but not if the power goes.
+    #[arg(long)]
+    pub(crate) no_durable: bool,
+}
+
 /// What `xd undo` and `xd redo` take.
 #[derive(Debug, Args)]
 pub(crate) struct UndoArguments {
@@ -168,6 +204,8 @@ pub(crate) struct UndoArguments {
     /// be left out.
     #[arg(value_name = "[N] [REASON]")]
     pub(crate) words: Vec<String>,
+    #[command(flatten)]
+    pub(crate) commit: CommitArguments,
 }
 
 /// Why the first word of a decision cannot be told for a number or for a part of the reason. To take

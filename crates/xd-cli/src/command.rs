@@ -7,16 +7,19 @@ mod edit;
 mod log;
 mod look;
 mod operands;
+mod patch;
 mod preview;
 mod recover;
 mod restage;
 mod undo;
 
+use std::{io::Read as _, path::Path};
+
 use xd_protocol::Verdict;
 use xd_write::Direction;
 
 use crate::{
-    arguments::{Arguments, Command},
+    arguments::{Arguments, Command, CommitArguments, DecisionArguments},
     demo,
     failure::{Failure, Status},
     screen::Screen,
@@ -35,8 +38,13 @@ pub(crate) fn run(arguments: &Arguments, screen: &mut Screen) -> Result<Status, 
             "`xd show --json` prints the change as data, `xd show --diff` a diff for git apply.",
         )),
         Command::Show { number, diff: true } => look::diff(directory, *number, screen),
-        Command::Resolve(decision) => decide::run(directory, Verdict::Apply, decision, screen),
-        Command::Reject(decision) => decide::run(directory, Verdict::Discard, decision, screen),
+        Command::Patch { file } => patch::run(directory, file, screen),
+        Command::Resolve(DecisionArguments { decision, commit }) => {
+            decide::run(directory, Verdict::Apply, decision, *commit, screen)
+        }
+        Command::Reject(decision) => {
+            decide::run(directory, Verdict::Discard, decision, CommitArguments::default(), screen)
+        }
         Command::Undo(undo) => undo::run(directory, Direction::Undo, undo, screen),
         Command::Redo(redo) => undo::run(directory, Direction::Redo, redo, screen),
         Command::Restage { number } => restage::run(directory, *number, screen),
@@ -47,6 +55,22 @@ pub(crate) fn run(arguments: &Arguments, screen: &mut Screen) -> Result<Status, 
         Command::Read { address } => address::read(directory, address, screen),
         Command::Write { address, text } => address::write(directory, address, text, screen),
     }
+}
+
+/// The text of the file at `path`, or of standard input for `-`, as bytes.
+pub(crate) fn input(path: &Path) -> Result<Vec<u8>, Failure> {
+    let read = if path == Path::new("-") {
+        let mut bytes = Vec::new();
+        std::io::stdin().read_to_end(&mut bytes).map(|_| bytes)
+    } else {
+        std::fs::read(path)
+    };
+    read.map_err(|error| {
+        Failure::new(
+            format!("'{}' cannot be read: {error}", path.display()),
+            "Give a file, from the folder that you are in, or - for standard input.",
+        )
+    })
 }
 
 /// Waits for `future` on a small runtime of this thread.

@@ -2,14 +2,14 @@
 
 use std::{path::Path, sync::Arc, time::Duration};
 
-use xd_changeset::RecoverError;
+use xd_changeset::{Options, RecoverError};
 use xd_resolve::{ActionStore, Recorder};
 use xd_session::Session;
 use xd_write::{
     Host, Policy, Restored, StateError, StateFolder, StateLock, Workspace, restage_tool,
 };
 
-use crate::{failure::Failure, recovered::Recovered, screen::Screen};
+use crate::{arguments::CommitArguments, failure::Failure, recovered::Recovered, screen::Screen};
 
 /// The name of the session that shell commands share.
 const SESSION: &str = "shell";
@@ -28,7 +28,17 @@ impl Place {
     /// Opens the workspace in `directory` for a command that stages or decides. What an earlier one
     /// left half done is settled, and said.
     pub(crate) fn open(directory: &Path, screen: &mut Screen) -> Result<Self, Failure> {
-        let workspace = workspace(directory)?;
+        Self::open_to_commit(directory, CommitArguments::default(), screen)
+    }
+
+    /// The same for a command that writes files.
+    pub(crate) fn open_to_commit(
+        directory: &Path,
+        commit: CommitArguments,
+        screen: &mut Screen,
+    ) -> Result<Self, Failure> {
+        let commits = Options::default().durable(!commit.no_durable);
+        let workspace = workspace(directory)?.with_commits(commits);
         let state = StateFolder::open(&workspace, SESSION).map_err(state_failure)?;
         let lock = state.lock(PATIENCE).map_err(state_failure)?;
         let (session, restored) =
@@ -115,6 +125,8 @@ fn host(workspace: &Workspace, session: &Arc<Session>, state: Option<&StateFolde
     };
     builder
         .device(xd_ast_edit::AstEditTool::default())
+        .and_then(|builder| builder.device(xd_text_edit::TextEditTool::default()))
+        .and_then(|builder| builder.device(xd_text_edit::ApplyPatchTool::default()))
         .and_then(|builder| builder.device(restage_tool()))
         .unwrap_or_else(|error| panic!("{error}"))
         .build()

@@ -3,7 +3,7 @@
 use std::{fmt, sync::Arc};
 
 use serde_json::json;
-use xd_changeset::{ChangeSet, Options};
+use xd_changeset::ChangeSet;
 use xd_resolve::{
     ApplyError, BoxFuture, Effect, StageError, StageRequest, Staged, StagingSession, ToolResult,
     queue_resolve_handler,
@@ -81,7 +81,7 @@ impl Effect for CommitEffect {
     fn apply(&self, _reason: Arc<str>) -> BoxFuture<'static, Result<ToolResult, ApplyError>> {
         let (workspace, change_set) = (self.workspace.clone(), Arc::clone(&self.change_set));
         let success = self.success.clone();
-        let commit = move || match change_set.apply(workspace.root(), Options::default()) {
+        let commit = move || match change_set.apply(workspace.root(), workspace.commits()) {
             Ok(applied) => {
                 Ok(ToolResult::text(success).with_details(json!({ "files": applied.files })))
             }

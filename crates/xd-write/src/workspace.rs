@@ -2,12 +2,13 @@
 
 use std::{path::Path, sync::Arc};
 
-use xd_changeset::{Root, RootError};
+use xd_changeset::{Options, Root, RootError};
 
 /// A workspace: one folder and all below it (**Invariant W3**). Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Workspace {
     root: Arc<Root>,
+    commits: Options,
 }
 
 /// The workspace cannot be used.
@@ -19,7 +20,21 @@ impl Workspace {
     /// # Errors
     /// [`WorkspaceError`], naming the folder.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, WorkspaceError> {
-        Ok(Self { root: Arc::new(Root::open(path)?) })
+        Ok(Self { root: Arc::new(Root::open(path)?), commits: Options::default() })
+    }
+
+    /// Sets how staged changes are committed here; without it they are forced to the disk, so that
+    /// they hold across a power cut (`CONTRACT F3`).
+    #[must_use]
+    pub fn with_commits(mut self, commits: Options) -> Self {
+        self.commits = commits;
+        self
+    }
+
+    /// How staged changes are committed here.
+    #[must_use]
+    pub fn commits(&self) -> Options {
+        self.commits
     }
 
     /// The handle that all file access goes through.

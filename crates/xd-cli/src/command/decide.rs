@@ -11,7 +11,7 @@ use xd_write::CallScope;
 
 use super::block_on;
 use crate::{
-    arguments::{DecisionArguments, FirstWord, number_and_reason},
+    arguments::{CommitArguments, FirstWord, NumberAndReason, number_and_reason},
     failure::{Failure, Status},
     place::Place,
     screen::Screen,
@@ -21,14 +21,15 @@ use crate::{
 pub(crate) fn run(
     directory: &Path,
     verdict: Verdict,
-    arguments: &DecisionArguments,
+    arguments: &NumberAndReason,
+    commit: CommitArguments,
     screen: &mut Screen,
 ) -> Result<Status, Failure> {
     let (number, reason) =
         number_and_reason(&arguments.words).map_err(|error| no_number(&error, verdict.device()))?;
     check(verdict.device(), number, &reason)?;
     let selection = number.and_then(StageNumber::new).map_or(Selection::Head, Selection::Numbered);
-    let place = Place::open(directory, screen)?;
+    let place = Place::open_to_commit(directory, commit, screen)?;
     let actions = place.session.actions();
     let number = match selection {
         Selection::Head => actions.head().map(|head| head.number()),

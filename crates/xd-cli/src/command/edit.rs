@@ -4,10 +4,10 @@ use std::{io::IsTerminal as _, path::Path};
 
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::json;
-use xd_ast_edit::{Control, Limits, Op, Outcome, Proposal, Request, propose};
-use xd_write::{Workspace, stage_change_set};
+use xd_ast_edit::{Control, Limits, Op, Outcome, Proposal, Request, Rule, propose};
+use xd_write::Workspace;
 
-use super::{block_on, operands, preview};
+use super::{input, operands, preview};
 use crate::{
     arguments::EditArguments,
     failure::{Failure, Status},
@@ -44,7 +44,7 @@ pub(crate) fn run(
 }
 
 fn request(arguments: &EditArguments) -> Result<Request, Failure> {
-    let EditArguments { patterns, rewrites, lang, paths } = arguments;
+    let EditArguments { patterns, rewrites, lang, paths, rules, .. } = arguments;
     if patterns.len() != rewrites.len() {
         return Err(Failure::new(
             format!(
@@ -55,8 +55,39 @@ fn request(arguments: &EditArguments) -> Result<Request, Failure> {
             "Give each -p its own -r, in the same order; -r '' deletes what the pattern matches.",
         ));
     }
-    let ops = patterns.iter().zip(rewrites).map(|(pat, out)| Op::new(pat, out)).collect();
+    let mut ops: Vec<Op> =
+        patterns.iter().zip(rewrites).map(|(pat, out)| Op::new(pat, out)).collect();
+    for file in rules {
+        ops.extend(rules_of(file)?.into_iter().map(Op::from));
+    }
     Ok(Request { ops, paths: paths.clone(), lang: lang.clone() })
+}
+
+/// The rules in a file.
+fn rules_of(file: &Path) -> Result<Vec<Rule>, Failure> {
+    let name = file.display().to_string();
+    let text = String::from_utf8(input(file)?).map_err(|_| {
+        Failure::new(
+            format!("--rule {name}: is not UTF-8 text"),
+            "A file of rules is YAML or JSON.",
+        )
+    })?;
+    Rule::parse(&name, &text).map_err(|error| {
+        Failure::new(
+            format!("--rule {error}"),
+            "A rule has `rule: {pattern: oldApi($A)}` and `fix: newApi($A)`; see `xd help edit`.",
+        )
+    })
+}
+
+/// How much may be changed; 0 is no limit.
+fn limits(arguments: &EditArguments) -> Limits {
+    let most = |n: usize| if n == 0 { usize::MAX } else { n };
+    Limits {
+        files: most(arguments.max_files),
+        replacements: most(arguments.max_replacements),
+        ..Limits::default()
+    }
 }
 
 /// `1 pattern`, `2 patterns`.
@@ -82,32 +113,12 @@ fn search(
     };
     // Ctrl-C ends the process here, where nothing is staged yet.
     let control = Control { cancelled: &|| false, progress: &progress };
-    let outcome = propose(workspace.root(), request, &Limits::default(), &control);
+    let outcome = propose(workspace.root(), request, &limits(arguments), &control);
     bar.finish_and_clear();
     outcome.map_err(|error| operands::failure(&error, arguments))
 }
 
 fn stage(place: &Place, proposal: Proposal, screen: &mut Screen) -> Result<Status, Failure> {
-    let files = proposal.change_set.files();
-    let summary = proposal.summary.clone();
-    let proposed = proposal.into_proposed();
-    let preview = proposed.preview.clone();
-    let staged = block_on(stage_change_set(&*place.session, &place.workspace, proposed))?
-        .map_err(|error| Failure::new(error, "Nothing was staged; mend this and run it again."))?;
-    if screen.is_json() {
-        screen.json(&json!({
-            "v": 1,
-            "staged": {
-                "number": staged.number().get(),
-                "id": staged.action().id(),
-                "label": staged.action().label(),
-                "files": files,
-                "summary": summary,
-                "preview": preview,
-            }
-        }));
-    } else {
-        preview::staged(&staged, screen);
-    }
-    Ok(Status::Done)
+    let summary = json!(proposal.summary);
+    preview::stage(place, proposal.into_proposed(), &summary, screen)
 }

@@ -103,12 +103,19 @@ fn languages() -> String {
 struct Named<'a>(&'a EditArguments);
 
 impl Named<'_> {
+    /// An operation: a pattern, or what comes behind the patterns, a rule.
     fn pattern(&self, op: usize) -> String {
-        format!("-p '{}'", self.0.patterns.get(op).map_or("", |pattern| pattern.trim()))
+        match self.0.patterns.get(op) {
+            Some(pattern) => format!("-p '{}'", pattern.trim()),
+            None => format!("rule {} of --rule", op + 1 - self.0.patterns.len()),
+        }
     }
 
     fn rewrite(&self, op: usize) -> String {
-        format!("-r '{}'", self.0.rewrites.get(op).map_or("", String::as_str))
+        match self.0.rewrites.get(op) {
+            Some(rewrite) => format!("-r '{rewrite}'"),
+            None => format!("the fix of {}", self.pattern(op)),
+        }
     }
 
     fn site(&self, site: &Site) -> String {
@@ -154,7 +161,9 @@ impl Named<'_> {
         if text.starts_with("paths[") {
             return Some((format!("path '{}'", self.0.paths.get(index)?), close + 1));
         }
-        self.0.patterns.get(index)?;
+        if index >= self.0.patterns.len() && self.0.rules.is_empty() {
+            return None;
+        }
         let after = &text[close + 1..];
         Some(if after.starts_with(".out") {
             (self.rewrite(index), close + 1 + ".out".len())
@@ -174,7 +183,10 @@ mod tests {
         let arguments = EditArguments {
             patterns: vec!["f($A)".to_owned(), "g()".to_owned()],
             rewrites: vec!["h($A)".to_owned(), String::new()],
+            rules: Vec::new(),
             lang: None,
+            max_files: 0,
+            max_replacements: 0,
             paths: vec!["src".to_owned()],
         };
         for (text, wanted) in [

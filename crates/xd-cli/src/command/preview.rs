@@ -1,11 +1,17 @@
 //! A staged action as a block on the screen.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use xd_changeset::{ChangeSet, FileSummary};
 use xd_render::{Line, Preview, PreviewState, Role, preview_block};
 use xd_resolve::{ActionState, Staged, StagedAction};
+use xd_write::{Proposed, stage_change_set};
 
-use crate::screen::Screen;
+use super::block_on;
+use crate::{
+    failure::{Failure, Status},
+    place::Place,
+    screen::Screen,
+};
 
 /// How many unchanged lines are shown around a change.
 pub(super) const CONTEXT_LINES: usize = 3;
@@ -26,6 +32,35 @@ pub(super) fn of(action: &StagedAction, stale: Option<String>, see_all: Option<S
         text,
         see_all,
     }
+}
+
+/// Stages a proposal and prints its preview.
+pub(super) fn stage(
+    place: &Place,
+    proposed: Proposed,
+    summary: &Value,
+    screen: &mut Screen,
+) -> Result<Status, Failure> {
+    let files = proposed.change_set.files();
+    let preview = proposed.preview.clone();
+    let staged = block_on(stage_change_set(&*place.session, &place.workspace, proposed))?
+        .map_err(|error| Failure::new(error, "Nothing was staged; mend this and run it again."))?;
+    if screen.is_json() {
+        screen.json(&json!({
+            "v": 1,
+            "staged": {
+                "number": staged.number().get(),
+                "id": staged.action().id(),
+                "label": staged.action().label(),
+                "files": files,
+                "summary": summary,
+                "preview": preview,
+            }
+        }));
+    } else {
+        self::staged(&staged, screen);
+    }
+    Ok(Status::Done)
 }
 
 /// Prints what was just staged, and how to decide about it.

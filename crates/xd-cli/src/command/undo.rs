@@ -34,7 +34,7 @@ pub(crate) fn run(
     if View::open(directory, screen)?.state.is_none() && number.is_none() {
         return Ok(nothing(direction, screen));
     }
-    let place = Place::open(directory, screen)?;
+    let place = Place::open_to_commit(directory, arguments.commit, screen)?;
     let target = (direction, number.and_then(StageNumber::new));
     let actions = place.session.actions();
     let undo = place.state.undo(actions, &place.workspace, target, &reason, Decider::Person);

@@ -7,6 +7,7 @@ mod devices;
 mod drafts;
 mod edit;
 mod place;
+mod producers;
 mod recover;
 mod slips;
 mod undo;

@@ -1,0 +1,141 @@
+//! `xd edit --rule`, its limits, `xd patch`, and the devices that stage.
+
+use std::io::Write as _;
+use std::process::Stdio;
+
+use crate::{Folder, Run};
+
+const RULES: &str = "\
+id: no-old
+language: TypeScript
+rule:
+  pattern: old($A)
+  not: { inside: { kind: catch_clause, stopBy: end } }
+fix: renewed($A)
+---
+id: no-var
+language: TypeScript
+rule: { kind: identifier, regex: '^legacy$' }
+fix: modern
+";
+
+const CODE: &str = "old(1);\ntry { f(legacy); } catch { old(2); }\n";
+
+// Issue: rule objects beside patterns, as their users know them (CONTRACT A1).
+#[test]
+fn a1_rules_of_a_file_are_staged_beside_patterns() {
+    let folder = Folder::new(&[("a.ts", CODE), ("rules.yml", RULES)]);
+    let run = folder.xd(&["edit", "--rule", "rules.yml", "-p", "f($A)", "-r", "g($A)", "a.ts"]);
+    // The one changes what is inside the other: that is told, and nothing is staged.
+    run.is_plain_error("'a.ts': two patterns change the same code");
+    assert!(run.err.contains("-p 'f($A)'") && run.err.contains("rule 2 of --rule"), "{run:?}");
+    let run = folder.xd(&["edit", "--rule", "rules.yml", "a.ts"]);
+    assert_eq!(run.status, 0, "{run:?}");
+    assert!(run.out.contains("2 replacements in 1 file"), "{run:?}");
+    assert_eq!(folder.get("a.ts"), CODE);
+    assert_eq!(folder.xd(&["resolve", "Both."]).status, 0);
+    assert_eq!(folder.get("a.ts"), "renewed(1);\ntry { f(modern); } catch { old(2); }\n");
+}
+
+#[test]
+fn a1_a_rule_that_cannot_be_used_names_file_document_rule_and_key() {
+    for (rules, wanted) in [
+        (
+            "id: x\nlanguage: ts\nrule: { kind: nonsense }\nfix: a\n",
+            "document 1 (rule `x`): rule.kind",
+        ),
+        ("language: ts\nrule: { pattern: f($A) }\nfix: g($B)\n", "document 1: fix"),
+        ("language: ts\nrule: { pattern: f($A) }\n", "fix"),
+        ("rule: [", "no YAML"),
+        ("", "holds no rule"),
+    ] {
+        let folder = Folder::new(&[("a.ts", CODE), ("rules.yml", rules)]);
+        let run = folder.xd(&["edit", "--rule", "rules.yml", "a.ts"]);
+        run.is_plain_error("--rule rules.yml");
+        assert!(run.err.contains(wanted), "{wanted}: {run:?}");
+        assert!(!folder.path().join(".xd").exists());
+    }
+    let folder = Folder::new(&[("a.ts", CODE)]);
+    folder.xd(&["edit", "--rule", "none.yml", "."]).is_plain_error("'none.yml' cannot be read");
+    folder.xd(&["edit", "-p", "f()", "."]).is_plain_error("--rewrite");
+    folder.xd(&["edit", "."]).is_plain_error("--pattern");
+}
+
+// CONTRACT A2: a cap that is reached is said, and the same in preview and apply.
+#[test]
+fn a2_the_limits_are_the_callers() {
+    let folder = Folder::new(&[("a.ts", "old(1);\nold(2);\n"), ("b.ts", "old(3);\n")]);
+    let edit = |flag: &str, n: &str| {
+        folder.xd(&["--json", "edit", "-p", "old($A)", "-r", "new($A)", flag, n, "."]).json()
+    };
+    let files = edit("--max-files", "1");
+    assert_eq!(files["staged"]["label"], "AST Edit: 2 replacements in 1 file", "{files}");
+    assert!(files["staged"]["preview"].as_str().unwrap().contains("limit"), "{files}");
+    let few = edit("--max-replacements", "1");
+    assert_eq!(few["staged"]["label"], "AST Edit: 1 replacement in 1 file", "{few}");
+    let all = edit("--max-files", "0");
+    assert_eq!(all["staged"]["label"], "AST Edit: 3 replacements in 2 files", "{all}");
+}
+
+fn patch(folder: &Folder, arguments: &[&str], patch: &str) -> Run {
+    let mut child = folder
+        .command(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child.stdin.take().unwrap().write_all(patch.as_bytes()).unwrap();
+    Run::of(child.wait_with_output().unwrap())
+}
+
+#[test]
+fn a_patch_is_staged_from_a_file_or_from_standard_input() {
+    let folder = Folder::new(&[("a.txt", "one\ntwo\n"), ("b.txt", "gone\n")]);
+    let text = "--- a/a.txt\n+++ b/a.txt\n@@ -1,2 +1,2 @@\n one\n-two\n+TWO\n\
+                --- a/b.txt\n+++ /dev/null\n@@ -1 +0,0 @@\n-gone\n";
+    let before = folder.tree();
+    let run = patch(&folder, &["--json", "patch"], text);
+    assert_eq!(run.status, 0, "{run:?}");
+    assert_eq!(run.json()["staged"]["files"].as_array().unwrap().len(), 2, "{run:?}");
+    assert_eq!(folder.tree(), before);
+    assert_eq!(folder.xd(&["resolve", "--no-durable", "It fits."]).status, 0);
+    assert_eq!(folder.get("a.txt"), "one\nTWO\n");
+    assert!(!folder.path().join("b.txt").exists());
+    assert_eq!(folder.xd(&["undo", "--no-durable"]).status, 0);
+    assert_eq!(folder.tree(), before);
+    // What `xd show --diff` prints is a patch.
+    folder.put("my.patch", &folder.xd(&["show", "1", "--diff"]).out);
+    let run = folder.xd(&["patch", "my.patch"]);
+    assert_eq!(run.status, 0, "{run:?}");
+}
+
+#[test]
+fn a_patch_that_does_not_fit_is_refused_whole() {
+    let folder = Folder::new(&[("a.txt", "one\n"), ("b.txt", "x\n")]);
+    let text = "--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-one\n+1\n\
+                --- a/b.txt\n+++ b/b.txt\n@@ -1 +1 @@\n-y\n+z\n";
+    let run = patch(&folder, &["patch", "-"], text);
+    run.is_plain_error("b.txt");
+    assert!(!folder.path().join(".xd").exists());
+    let run = patch(&folder, &["patch"], "nonsense");
+    assert_eq!(run.status, 2, "{run:?}");
+    let run = patch(&folder, &["patch"], "--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n one\n");
+    assert_eq!(run.status, 1, "{run:?}");
+    assert!(run.out.starts_with("no change needed"), "{run:?}");
+}
+
+#[test]
+fn the_devices_of_a_shell_stage_exact_edits_and_patches() {
+    let folder = Folder::new(&[("a.txt", "one\n")]);
+    let listed = folder.xd(&["read", "xd://"]).out;
+    for device in ["ast_edit", "edit", "apply_patch", "restage"] {
+        assert!(listed.contains(device), "{device}: {listed}");
+    }
+    let edit = r#"{"edits":[{"path":"a.txt","old_text":"one","new_text":"two"}]}"#;
+    let run = folder.xd(&["write", "xd://edit", edit]);
+    assert_eq!(run.status, 0, "{run:?}");
+    assert_eq!(folder.get("a.txt"), "one\n");
+    assert_eq!(folder.xd(&["write", "xd://resolve", "It is right."]).status, 0);
+    assert_eq!(folder.get("a.txt"), "two\n");
+}
