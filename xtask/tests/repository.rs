@@ -57,6 +57,8 @@ fn the_gate_runs_every_step() {
         "-- layers",
         "-- tidy",
         "-- conformance --check",
+        "-- readme --check",
+        "-- guarantees --check",
         "cargo run --locked -- demo",
         "cargo run --locked -- demo --json",
         "set -euo pipefail",

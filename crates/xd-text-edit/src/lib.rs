@@ -100,5 +100,6 @@ pub use patch::{
 };
 pub use patch_tool::ApplyPatchTool;
 pub use patches::{PatchError, PatchFault, PatchFaultKind, propose_patch};
-pub use proposal::{Bound, Proposal};
+pub use proposal::Proposal;
 pub use summary::{Counts, FileCount, Summary, Unit};
+pub use xd_write::Bound;

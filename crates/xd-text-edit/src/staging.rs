@@ -7,10 +7,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use serde_json::{Value, json};
 use xd_protocol::notice;
 use xd_resolve::{StageError, ToolResult};
-use xd_write::{Progress, ToolContext, ToolFailure, stage_change_set};
+use xd_write::{Bound, Progress, ToolContext, ToolFailure, stage_change_set};
 
 use crate::limits::Control;
-use crate::proposal::{Bound, Proposal};
+use crate::proposal::Proposal;
 
 /// The most that an error says to a model, in bytes.
 const MOST_SAID: usize = 16 * 1024;

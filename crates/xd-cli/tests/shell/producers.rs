@@ -21,7 +21,7 @@ fix: modern
 
 const CODE: &str = "old(1);\ntry { f(legacy); } catch { old(2); }\n";
 
-// Issue: rule objects beside patterns, as their users know them (CONTRACT A1).
+// CONTRACT A1: rules beside patterns, as their users know them.
 #[test]
 fn a1_rules_of_a_file_are_staged_beside_patterns() {
     let folder = Folder::new(&[("a.ts", CODE), ("rules.yml", RULES)]);
