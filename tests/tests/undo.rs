@@ -246,7 +246,7 @@ proptest! {
     // Invariant W10: whatever was applied, undone and redone in whatever order, the files and the
     // history are those of an editor that counts turns.
     #[test]
-    fn w10_a_change_stands_after_an_odd_number_of_turns(
+    fn invariant_w10_a_change_stands_after_an_odd_number_of_turns(
         steps in prop::collection::vec((0u8..5, 0usize..6), 1..30),
     ) {
         let place = Place::new();
