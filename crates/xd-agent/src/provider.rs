@@ -2,7 +2,7 @@
 //!
 //! A wire is pure: a request becomes bytes, events become pieces and, at the end, a [`Reply`]. One
 //! edge, [`HttpModel`], speaks HTTP for all of them: timeouts, retries, cancellation by drop. A
-//! [`Preset`] knows a provider's address and dialect; the [capability table](CapabilityTable) what
+//! [`Preset`] knows a provider's address and dialect; the [capability table][CapabilityTable] what
 //! may be asked of its models.
 //!
 //! # The rules

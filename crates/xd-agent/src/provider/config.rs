@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{Preset, Retry, Secret, Settings};
+use super::{Preset, Retry, Secret, Settings, SetupError};
 use crate::CapabilityTable;
 
 /// Everything that a [`HttpModel`](super::HttpModel) is made of. Whoever has the command line, the
@@ -49,6 +49,23 @@ impl ModelConfig {
             proxy: None,
             no_proxy: None,
         }
+    }
+
+    /// The model that `name` names, as `PROVIDER/MODEL`: `anthropic/claude-sonnet-4-5`,
+    /// `openrouter/qwen/qwen3-coder`.
+    ///
+    /// # Errors
+    /// [`SetupError::UnknownProvider`], which lists the known ones, and [`SetupError::NoModel`].
+    pub fn named(name: &str) -> Result<Self, SetupError> {
+        let (provider, model) = name.trim().split_once('/').ok_or(SetupError::NoModel)?;
+        let Some(preset) = Preset::find(provider) else {
+            let known = Preset::all().iter().map(|preset| preset.name).collect();
+            return Err(SetupError::UnknownProvider { name: provider.to_owned(), known });
+        };
+        if model.is_empty() {
+            return Err(SetupError::NoModel);
+        }
+        Ok(Self::new(*preset, model))
     }
 
     /// The same with this key.

@@ -62,8 +62,19 @@ pub enum SetupError {
         message: String,
     },
     /// No model was named.
-    #[error("no model was named. Name one as the provider does")]
+    #[error("no model was named. Name one as `PROVIDER/MODEL`: `anthropic/claude-sonnet-4-5`")]
     NoModel,
+    /// Nobody here knows the provider.
+    #[error(
+        "no provider is named `{name}`. Known are {}; any other is reached with its wire and base URL",
+        .known.join(", ")
+    )]
+    UnknownProvider {
+        /// What was given.
+        name: String,
+        /// The names of the presets.
+        known: Vec<&'static str>,
+    },
     /// A header cannot be sent.
     #[error(
         "the header `{name}` cannot be sent: its name or value has letters that headers cannot have"

@@ -123,6 +123,9 @@ impl Answer {
         let (Some(at), Some(content)) = (event.index, &event.content_block) else {
             return Err(malformed("a block begins without an index or content"));
         };
+        if self.blocks.contains_key(&at) {
+            return Err(malformed("a block begins twice"));
+        }
         let opening: Opening = read(content.get())?;
         let block = match opening.kind.as_str() {
             "text" => {

@@ -108,11 +108,14 @@ impl Answer {
         }
     }
 
-    fn begin(&mut self, at: u64, seen: &Seen, out: &mut Vec<Delta>) {
+    fn begin(&mut self, at: u64, seen: &Seen, out: &mut Vec<Delta>) -> Result<(), ModelError> {
         if seen.kind != "function_call" {
-            return;
+            return Ok(());
         }
         let item = self.items.entry(at).or_default();
+        if item.done.is_some() {
+            return Err(malformed("an item begins after its end"));
+        }
         if item.call.is_none() {
             let index = self.calls;
             self.calls += 1;
@@ -121,6 +124,7 @@ impl Answer {
             out.push(Delta::CallStarted { index, id: id.clone(), name: name.clone() });
             item.call = Some((index, CallDraft { id, name, arguments: String::new() }));
         }
+        Ok(())
     }
 
     /// The whole item is here: what its pieces left out is made up for.
@@ -131,8 +135,11 @@ impl Answer {
         out: &mut Vec<Delta>,
     ) -> Result<(), ModelError> {
         let seen: Seen = read(whole.get())?;
-        self.begin(at, &seen, out);
+        self.begin(at, &seen, out)?;
         let item = self.items.entry(at).or_default();
+        if item.done.is_some() || (item.call.is_some() && seen.kind != "function_call") {
+            return Err(malformed("an item ends twice, or as another than it began"));
+        }
         if let Some((index, draft)) = &mut item.call {
             let arguments = seen.arguments.unwrap_or_default();
             if draft.arguments.is_empty() && !arguments.is_empty() {
@@ -178,7 +185,7 @@ impl Assembler for Answer {
         match event.kind.as_str() {
             "response.output_item.added" => {
                 let item = event.item.ok_or_else(|| malformed("an item begins without itself"))?;
-                self.begin(at, &read(item.get())?, out);
+                self.begin(at, &read(item.get())?, out)?;
             }
             "response.output_text.delta" | "response.refusal.delta" => {
                 let text = event.delta.unwrap_or_default();
