@@ -70,7 +70,7 @@ pub fn part(sample: &Sample) -> &'static str {
     PARTS.iter().find(|(_, words)| fits(words)).map_or(OTHER, |(name, _)| name)
 }
 
-/// Reads the report of `perf report` with [`SEPARATOR`] between the fields: share, object, symbol,
+/// Reads the report of `perf report` with `SEPARATOR` between the fields: share, object, symbol,
 /// and perhaps more.
 #[must_use]
 pub fn samples(report: &str) -> Vec<Sample> {
