@@ -1,8 +1,8 @@
 //! Models over HTTP: three wires, one edge, many providers (feature `http`).
 //!
-//! A wire is pure: a request becomes bytes, events become pieces and, at the end, a [`Reply`]. One
+//! A wire is pure: a request becomes bytes, events become pieces and, at the end, a [`Reply`](crate::Reply). One
 //! edge, [`HttpModel`], speaks HTTP for all of them: timeouts, retries, cancellation by drop. A
-//! [`Preset`] knows a provider's address and dialect; the [capability table][CapabilityTable] what
+//! [`Preset`] knows a provider's address and dialect; the [capability table](crate::CapabilityTable) what
 //! may be asked of its models.
 //!
 //! # The rules
@@ -31,9 +31,6 @@
 //! - The wires are ours because their bytes are a promise that no crate of providers keeps.
 //! - So is the decoder of server-sent events: it is pushed, like all that is pure here, so that
 //!   every split of every byte can be tried on it, and it is bounded.
-//!
-//! [`Reply`]: crate::Reply
-//! [`CapabilityTable`]: crate::CapabilityTable
 
 mod anthropic;
 mod call;

@@ -1,9 +1,12 @@
 //! A tool call between the wire and the loop: what of it is kept, mended, told apart.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, collections::BTreeSet};
 
 use serde_json::{Map, Value, json};
 use xd_resolve::ToolCall;
+
+use super::wire::malformed;
+use crate::{Message, ModelError};
 
 /// A call that is still coming.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -63,16 +66,61 @@ pub(crate) fn name_on_wire(name: &str) -> Cow<'_, str> {
     Cow::Owned(if mended.is_empty() { "_".to_owned() } else { mended })
 }
 
-/// Gives calls without an id, or with one that the answer has already, an id of their own. `place`
-/// is the answer's place in the history, so that ids differ between answers too.
-pub(crate) fn tell_apart<'a>(calls: impl Iterator<Item = &'a mut CallDraft>, place: usize) {
-    let mut seen: Vec<String> = Vec::new();
-    for (at, call) in calls.enumerate() {
-        if call.id.is_empty() || seen.contains(&call.id) {
-            call.id = format!("call-{place}-{}", at + 1);
-        }
-        seen.push(call.id.clone());
+/// The most calls that one answer may have. Nobody means more.
+const MOST_CALLS: usize = 1000;
+
+/// Refuses an answer of more calls than anybody means.
+pub(crate) fn one_more(calls: usize) -> Result<(), ModelError> {
+    if calls < MOST_CALLS {
+        return Ok(());
     }
+    Err(malformed(format!("it has more than {MOST_CALLS} calls")))
+}
+
+/// The ids that a history has, and how long it is: what new ids must differ from.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Taken {
+    place: usize,
+    ids: BTreeSet<String>,
+}
+
+impl Taken {
+    pub(crate) fn by(history: &[Message]) -> Self {
+        let calls = history.iter().filter_map(|message| match message {
+            Message::Assistant { calls, .. } => Some(calls),
+            Message::User { .. } | Message::ToolResult { .. } | Message::Custom { .. } => None,
+        });
+        let ids = calls.flatten().map(|call| call.id.clone()).collect();
+        Self { place: history.len(), ids }
+    }
+
+    /// Gives calls without an id, or with one that the history or the answer has already, an id of
+    /// their own, in a form that every provider takes: some servers count from 0 in every answer,
+    /// others refuse a history in which an id comes twice.
+    pub(crate) fn tell_apart<'a>(mut self, calls: impl Iterator<Item = &'a mut CallDraft>) {
+        for (at, call) in calls.enumerate() {
+            if call.id.is_empty() || self.ids.contains(&call.id) {
+                let place = self.place;
+                let mut ids = (at + 1..).map(|number| format!("c{place:05}{number:03}"));
+                call.id = ids.find(|id| !self.ids.contains(id)).unwrap_or_default();
+            }
+            self.ids.insert(call.id.clone());
+        }
+    }
+}
+
+/// The id in the one form that a strict provider takes: nine letters or digits. One that has
+/// another form becomes the same nine each time.
+pub(crate) fn strict_id(id: &str) -> Cow<'_, str> {
+    if id.len() == 9 && id.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
+        return Cow::Borrowed(id);
+    }
+    // FNV-1a, 64 bits.
+    let hash = id.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    });
+    let digit = |at: u32| char::from_digit((hash / 36_u64.pow(at) % 36) as u32, 36);
+    Cow::Owned((0..9).filter_map(digit).collect())
 }
 
 #[cfg(test)]
@@ -108,8 +156,20 @@ mod tests {
 
     #[test]
     fn ids_are_told_apart() {
-        let mut calls = [draft(""), draft(""), CallDraft::default()];
-        tell_apart(calls.iter_mut(), 7);
-        assert_eq!(calls.map(|call| call.id), ["a", "call-7-2", "call-7-3"]);
+        let taken = CallDraft { id: "c00007003".into(), ..draft("") };
+        let used = CallDraft { id: "b".into(), ..draft("") };
+        let mut calls = [draft(""), taken, draft(""), CallDraft::default(), used];
+        Taken { place: 7, ids: ["b".to_owned()].into() }.tell_apart(calls.iter_mut());
+        let ids = ["a", "c00007003", "c00007004", "c00007005", "c00007006"];
+        assert_eq!(calls.map(|call| call.id), ids);
+    }
+
+    #[test]
+    fn strict_ids_are_nine_letters_and_steady() {
+        assert_eq!(strict_id("abc123XYZ"), "abc123XYZ");
+        let mended = strict_id("toolu_01");
+        assert!(mended.len() == 9 && mended.bytes().all(|byte| byte.is_ascii_alphanumeric()));
+        assert_eq!(mended, strict_id("toolu_01"));
+        assert_ne!(mended, strict_id("toolu_02"));
     }
 }

@@ -166,10 +166,9 @@ impl HttpModel {
 
     async fn answer(&self, request: Request, sink: &dyn DeltaSink) -> Result<Reply, ModelError> {
         let body = self.body(&request)?;
-        let place = request.messages.len();
         for attempt in 1.. {
             let counted = Counted { sink, any: AtomicBool::new(false) };
-            let error = match self.once(body.clone(), place, &counted).await {
+            let error = match self.once(body.clone(), &request.messages, &counted).await {
                 Ok(reply) => return Ok(reply),
                 Err(error) => self.without_secrets(error),
             };
@@ -200,7 +199,7 @@ impl HttpModel {
     async fn once(
         &self,
         body: Vec<u8>,
-        place: usize,
+        history: &[Message],
         sink: &Counted<'_>,
     ) -> Result<Reply, ModelError> {
         let request = self.client.post(self.url.clone()).headers(self.headers.clone()).body(body);
@@ -217,7 +216,7 @@ impl HttpModel {
                 (true, _) => failure_with_success(&body),
             });
         }
-        let mut answer = self.wire.assembler(&self.model, place);
+        let mut answer = self.wire.assembler(&self.model, history);
         let (mut decoder, mut frames, mut deltas) = (Frames::default(), Vec::new(), Vec::new());
         let (mut limit, mut waited_for, mut read) = (first, "answer", 0);
         loop {

@@ -27,9 +27,13 @@ pub(crate) struct Dialect {
     pub(crate) thinking: ThinkingDialect,
     /// Whether usage has to be asked for.
     pub(crate) asks_for_usage: bool,
-    /// Whether a user's message may not follow a tool's: an assistant's goes between.
-    /// <https://github.com/avante-corp/avante.nvim/pull/2695>
-    pub(crate) bridges: bool,
+    /// Whether it is strict as Mistral is: a user's message may not follow a tool's, so that an
+    /// assistant's goes between (<https://github.com/avante-corp/avante.nvim/pull/2695>), and the
+    /// ids of calls are nine letters or digits.
+    pub(crate) strict: bool,
+    /// Whether a thinking model wants thinking with every call of the history, also with one that
+    /// another model made.
+    pub(crate) wants_thinking: bool,
 }
 
 /// How thinking is asked for in chat completions.
@@ -49,7 +53,8 @@ const CHAT: Dialect = Dialect {
     limit: "max_tokens",
     thinking: ThinkingDialect::Effort,
     asks_for_usage: true,
-    bridges: false,
+    strict: false,
+    wants_thinking: false,
 };
 
 const fn chat(
@@ -93,13 +98,13 @@ const PRESETS: &[Preset] = &[
         "deepseek",
         "https://api.deepseek.com",
         Some("DEEPSEEK_API_KEY"),
-        thinking(ThinkingDialect::Switch),
+        Dialect { wants_thinking: true, ..thinking(ThinkingDialect::Switch) },
     ),
     chat(
         "moonshot",
         "https://api.moonshot.ai/v1",
         Some("MOONSHOT_API_KEY"),
-        thinking(ThinkingDialect::Switch),
+        Dialect { wants_thinking: true, ..thinking(ThinkingDialect::Switch) },
     ),
     chat(
         "zai",
@@ -117,7 +122,7 @@ const PRESETS: &[Preset] = &[
         "mistral",
         "https://api.mistral.ai/v1",
         Some("MISTRAL_API_KEY"),
-        Dialect { asks_for_usage: false, bridges: true, ..CHAT },
+        Dialect { asks_for_usage: false, strict: true, ..CHAT },
     ),
     chat("xai", "https://api.x.ai/v1", Some("XAI_API_KEY"), CHAT),
     chat(

@@ -3,8 +3,8 @@
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::{Settings, anthropic, chat, preset::Dialect, responses, sse::Frame};
-use crate::{Delta, ModelError, ProviderError, Reply, Request};
+use super::{Settings, anthropic, call::Taken, chat, preset::Dialect, responses, sse::Frame};
+use crate::{Delta, Message, ModelError, ProviderError, Reply, Request};
 
 /// How a provider is spoken to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
@@ -71,12 +71,13 @@ impl Wire {
         body.map_err(ModelError::failed)
     }
 
-    /// An assembler for the answer to a request of `place` messages.
-    pub(crate) fn assembler(self, model: &str, place: usize) -> Box<dyn Assembler> {
+    /// An assembler for the answer to a request with this history.
+    pub(crate) fn assembler(self, model: &str, history: &[Message]) -> Box<dyn Assembler> {
+        let taken = Taken::by(history);
         match self {
-            Self::AnthropicMessages => Box::new(anthropic::Answer::new(model, place)),
-            Self::ChatCompletions => Box::new(chat::Answer::new(model, place)),
-            Self::OpenaiResponses => Box::new(responses::Answer::new(model, place)),
+            Self::AnthropicMessages => Box::new(anthropic::Answer::new(model, taken)),
+            Self::ChatCompletions => Box::new(chat::Answer::new(model, taken)),
+            Self::OpenaiResponses => Box::new(responses::Answer::new(model, taken)),
         }
     }
 }

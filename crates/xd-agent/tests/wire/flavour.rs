@@ -116,6 +116,17 @@ impl Flavour {
         }
     }
 
+    /// The id of a call, in the provider's form.
+    pub(crate) fn id(self, serial: usize, at: usize) -> String {
+        match self {
+            Self::Anthropic | Self::AnthropicThinking => format!("toolu_{serial}_{at}"),
+            Self::Responses => format!("call_{serial}_{at}"),
+            Self::OpenAiChat | Self::DeepSeekThinking | Self::Mistral => {
+                format!("t{serial:05}{at:03}")
+            }
+        }
+    }
+
     fn anthropic(self, say: &Say, serial: usize) -> String {
         let mut events = vec![
             json!({ "type": "message_start", "message": { "id": format!("msg_{serial}"), "type": "message", "role": "assistant", "content": [], "model": "claude-sonnet-4-5", "stop_reason": null, "usage": { "input_tokens": 12, "cache_creation_input_tokens": 30, "cache_read_input_tokens": 500, "output_tokens": 1 } } }),
@@ -156,7 +167,7 @@ impl Flavour {
                     .map(|text| json!({ "type": "input_json_delta", "partial_json": text })),
             );
             block(
-                json!({ "type": "tool_use", "id": id(serial, at), "name": name, "input": {} }),
+                json!({ "type": "tool_use", "id": self.id(serial, at), "name": name, "input": {} }),
                 deltas,
             );
         }
@@ -177,7 +188,7 @@ impl Flavour {
         }
         events.extend(pieces(&say.text).map(|text| chunk(json!({ "content": text }), None)));
         for (at, (name, arguments)) in say.calls.iter().enumerate() {
-            let start = json!({ "tool_calls": [{ "index": at, "id": id(serial, at), "type": "function", "function": { "name": name, "arguments": "" } }] });
+            let start = json!({ "tool_calls": [{ "index": at, "id": self.id(serial, at), "type": "function", "function": { "name": name, "arguments": "" } }] });
             events.push(chunk(start, None));
             events.extend(pieces(arguments).map(|text| {
                 chunk(
@@ -227,7 +238,7 @@ fn responses(say: &Say, serial: usize) -> String {
         );
     }
     for (at, (name, arguments)) in say.calls.iter().enumerate() {
-        let call = |arguments: &str, status: &str| json!({ "id": format!("fc_{serial}_{at}"), "type": "function_call", "status": status, "call_id": id(serial, at), "name": name, "arguments": arguments });
+        let call = |arguments: &str, status: &str| json!({ "id": format!("fc_{serial}_{at}"), "type": "function_call", "status": status, "call_id": Flavour::Responses.id(serial, at), "name": name, "arguments": arguments });
         item(
             call("", "in_progress"),
             pieces(arguments).map(|text| json!({ "type": "response.function_call_arguments.delta", "item_id": format!("fc_{serial}_{at}"), "delta": text })).collect(),
@@ -258,8 +269,4 @@ pub(crate) fn thought(serial: usize) -> String {
 
 pub(crate) fn signature(serial: usize) -> String {
     format!("EqQB/{serial}+c2lnbmF0dXJl==")
-}
-
-pub(crate) fn id(serial: usize, at: usize) -> String {
-    format!("toolu_{serial}_{at}")
 }

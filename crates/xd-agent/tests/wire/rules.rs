@@ -189,13 +189,24 @@ fn chat(flavour: Flavour, exchange: &Exchange, body: &Value) -> Judged {
             }
         }
         if flavour == Flavour::DeepSeekThinking && !calls.is_empty() {
-            let id = texts(calls, "/id").next().unwrap_or_default();
-            let serial = id.split('_').nth(1).and_then(|serial| serial.parse().ok());
-            if serial.is_none_or(|serial| message["reasoning_content"] != thought(serial)) {
+            let own = |id: &str| id.get(1..6).and_then(|serial| serial.parse().ok()).map(thought);
+            let own = texts(calls, "/id").next().and_then(own);
+            let sent = message["reasoning_content"].as_str().filter(|sent| !sent.is_empty());
+            // What this server never said it cannot compare.
+            if sent.is_none() || (own.is_some() && sent != own.as_deref()) {
                 return refuse(
                     "The `reasoning_content` in the thinking mode must be passed back to the API.",
                 );
             }
+        }
+        let ids = texts(calls, "/id").chain(message["tool_call_id"].as_str());
+        let nine = |id: &str| id.len() == 9 && id.bytes().all(|byte| byte.is_ascii_alphanumeric());
+        if flavour == Flavour::Mistral
+            && let Some(id) = ids.into_iter().find(|id| !nine(id))
+        {
+            return refuse(format!(
+                "Tool call id was {id} but must be a-z, A-Z, 0-9, with a length of 9."
+            ));
         }
         before = role;
     }

@@ -24,9 +24,19 @@ use crate::{
 pub(crate) async fn serve(
     flavour: Flavour,
     size: usize,
+    script: impl FnMut(usize) -> Say + Send + 'static,
+) -> Server {
+    serve_from(0, flavour, size, script).await
+}
+
+/// The same, whose answers are counted from `first`.
+async fn serve_from(
+    first: usize,
+    flavour: Flavour,
+    size: usize,
     mut script: impl FnMut(usize) -> Say + Send + 'static,
 ) -> Server {
-    let mut serial = 0;
+    let mut serial = first;
     Server::start(move |exchange| {
         if let Err(refused) = rules::check(flavour, exchange) {
             return refused;
@@ -252,5 +262,75 @@ async fn e4_a_run_resumed_from_its_transcript_sends_the_same_bytes() {
         }
         let measured = measure(flavour, &server.seen());
         assert_eq!((measured.requests, measured.broken_prefixes), (20, 0), "{}", flavour.name());
+    }
+}
+
+/// A history that other models made goes on with any: nothing in it is refused.
+#[tokio::test]
+async fn a_history_goes_on_with_the_model_of_another_provider() {
+    for first in [Flavour::AnthropicThinking, Flavour::Responses] {
+        for second in ALL.into_iter().filter(|second| *second != first) {
+            let folder = TempDir::new().unwrap();
+            let host = stage::host(folder.path());
+            let path = folder.path().join("transcript.jsonl");
+            let mut seen = Vec::new();
+            for (part, flavour) in [first, second, second].into_iter().enumerate() {
+                let server = serve_from(part * 10, flavour, 90, busy).await;
+                let (file, resumed) = xd_agent::TranscriptFile::open(&path).unwrap();
+                let mut agent =
+                    Agent::new(flavour.model(&server), Arc::clone(&host)).resume(file, resumed);
+                assert_eq!(agent.prompt("Go on.").await.unwrap(), Stop::Done);
+                seen = server.seen();
+            }
+            let begun = measure(second, &seen);
+            assert_eq!((begun.broken_prefixes, begun.setting_changes), (0, 0));
+        }
+    }
+}
+
+// CONTRACT G9; case 63
+#[tokio::test]
+async fn case_063_where_only_some_tool_can_be_asked_for_it_is() {
+    for (flavour, some) in [
+        (Flavour::Anthropic, "{\"type\":\"any\"}"),
+        (Flavour::OpenAiChat, "\"required\""),
+        (Flavour::Responses, "\"required\""),
+    ] {
+        let folder = TempDir::new().unwrap();
+        let server = serve(flavour, 50, detour).await;
+        let mut agent = Agent::new(flavour.model(&server), stage::host(folder.path()))
+            .with_forcing(Forcing::SomeTool);
+        assert_eq!(agent.prompt("Go.").await.unwrap(), Stop::Done);
+        let seen = server.seen();
+        let bodies: Vec<Body<'_>> = seen.iter().map(|seen| Body::of(flavour, seen)).collect();
+        assert_eq!((bodies.len(), bodies[2].choice()), (4, some));
+        assert!(bodies[1].begins(&bodies[2]) && bodies[1].same_rest(&bodies[2]));
+    }
+}
+
+/// A server that counts its calls from 0 in every answer: in the history they differ.
+#[tokio::test]
+async fn ids_that_a_server_uses_again_are_told_apart() {
+    for flavour in ALL.into_iter().filter(|flavour| !flavour.thinks()) {
+        let folder = TempDir::new().unwrap();
+        let mut turn = 0;
+        let server = Server::start(move |exchange| {
+            if let Err(refused) = rules::check(flavour, exchange) {
+                return refused;
+            }
+            turn += 1;
+            let read = "{\"path\":\"log.txt\"}";
+            let say = if turn < 5 { Say::call("read", read) } else { Say::text("Done.") };
+            Answer::stream(&flavour.stream(&say, 0), 50)
+        })
+        .await;
+        let mut agent = Agent::new(flavour.model(&server), stage::host(folder.path()));
+        assert_eq!(agent.prompt("Go.").await.unwrap(), Stop::Done, "{}", flavour.name());
+        let ids = agent.messages().iter().filter_map(|message| match message {
+            xd_agent::Message::ToolResult { call_id, .. } => Some(call_id),
+            _ => None,
+        });
+        assert_eq!(ids.collect::<std::collections::BTreeSet<_>>().len(), 4);
+        assert_eq!(measure(flavour, &server.seen()).broken_prefixes, 0);
     }
 }

@@ -9,7 +9,7 @@ use xd_session::ToolChoice;
 use xd_write::ToolDefinition;
 
 use crate::{
-    flavour::{ALL, Flavour, Say, id, thought},
+    flavour::{ALL, Flavour, Say, thought},
     runs::serve,
     server::{Answer, Server},
 };
@@ -82,9 +82,9 @@ async fn fragments_of_any_size_give_the_same_pieces_and_the_same_reply() {
         let (text, thinking, calls) = sum(&heard);
         assert_eq!((text.as_str(), reply.text.as_str()), (say.text.as_str(), say.text.as_str()));
         assert_eq!(thinking, if flavour.thinks() { thought(0) } else { String::new() });
-        let call = |at: usize| (id(0, at), "write".to_owned(), arguments[at].to_owned());
+        let call = |at: usize| (flavour.id(0, at), "write".to_owned(), arguments[at].to_owned());
         assert_eq!(calls, [call(0), call(1)], "{}", flavour.name());
-        let call = |at: usize, arguments| ToolCall::new(id(0, at), "write", arguments);
+        let call = |at: usize, arguments| ToolCall::new(flavour.id(0, at), "write", arguments);
         assert_eq!(
             reply.calls,
             [call(0, json!({ "path": "ä🦀.txt", "n": 1.0 })), call(1, json!({}))]
@@ -110,7 +110,7 @@ async fn arguments_and_thinking_go_back_as_they_came() {
             calls: reply.calls,
             verbatim: reply.verbatim,
         });
-        asked.messages.push(Message::ToolResult { call_id: id(0, 0), result });
+        asked.messages.push(Message::ToolResult { call_id: flavour.id(0, 0), result });
         model.respond(asked).await.unwrap();
         let body = String::from_utf8(server.seen()[1].body.clone()).unwrap();
         let raw = match flavour {

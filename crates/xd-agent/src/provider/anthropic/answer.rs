@@ -10,7 +10,7 @@ use crate::{
     Delta, ModelError, ProviderError, Reply, StopReason, Usage, Verbatim,
     provider::{
         Wire,
-        call::{CallDraft, tell_apart},
+        call::{CallDraft, Taken, one_more},
         failure,
         sse::Frame,
         wire::{Assembler, is_blank, malformed, raw, read},
@@ -21,7 +21,7 @@ use crate::{
 #[derive(Debug)]
 pub(crate) struct Answer {
     model: String,
-    place: usize,
+    taken: Taken,
     blocks: BTreeMap<u64, Block>,
     calls: usize,
     stop: Option<String>,
@@ -97,10 +97,10 @@ struct Opening {
 }
 
 impl Answer {
-    pub(crate) fn new(model: &str, place: usize) -> Self {
+    pub(crate) fn new(model: &str, taken: Taken) -> Self {
         Self {
             model: model.to_owned(),
-            place,
+            taken,
             blocks: BTreeMap::new(),
             calls: 0,
             stop: None,
@@ -137,6 +137,7 @@ impl Answer {
                 Block::Thinking { thinking: opening.thinking, signature: opening.signature }
             }
             "tool_use" => {
+                one_more(self.calls)?;
                 let index = self.calls;
                 self.calls += 1;
                 let (id, name) = (opening.id, opening.name);
@@ -235,7 +236,7 @@ impl Assembler for Answer {
             Block::Call { draft, .. } => Some(draft),
             Block::Text(_) | Block::Thinking { .. } | Block::Opaque(_) => None,
         });
-        tell_apart(drafts, self.place);
+        self.taken.tell_apart(drafts);
         let mut reply = Reply { usage: self.usage, ..Reply::text("").stopped(stop) };
         let (mut content, mut text_alone) = (Vec::new(), true);
         for block in self.blocks.into_values() {

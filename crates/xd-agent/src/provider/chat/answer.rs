@@ -8,7 +8,7 @@ use crate::{
     Delta, ModelError, ProviderError, Reply, StopReason, Usage, Verbatim,
     provider::{
         Wire,
-        call::{CallDraft, tell_apart},
+        call::{CallDraft, Taken, one_more},
         failure,
         sse::Frame,
         wire::{Assembler, read},
@@ -19,7 +19,7 @@ use crate::{
 #[derive(Debug)]
 pub(crate) struct Answer {
     model: String,
-    place: usize,
+    taken: Taken,
     text: String,
     /// Thinking under the name that the server gives it.
     thinking: Vec<(&'static str, String)>,
@@ -91,10 +91,10 @@ struct Details {
 }
 
 impl Answer {
-    pub(crate) fn new(model: &str, place: usize) -> Self {
+    pub(crate) fn new(model: &str, taken: Taken) -> Self {
         Self {
             model: model.to_owned(),
-            place,
+            taken,
             text: String::new(),
             thinking: Vec::new(),
             details: Vec::new(),
@@ -188,6 +188,7 @@ impl Answer {
         let at = self.place_of(piece.index, &id, &name);
         let fresh = at == self.calls.len();
         if fresh {
+            one_more(at)?;
             self.calls.push(Call { number: piece.index, ..Call::default() });
         }
         let Call { draft, beside, .. } = &mut self.calls[at];
@@ -266,7 +267,7 @@ impl Assembler for Answer {
     }
 
     fn finish(self: Box<Self>) -> Result<Reply, ModelError> {
-        let Self { model, place, text, thinking, details, mut calls, stop, usage } = *self;
+        let Self { model, taken, text, thinking, details, mut calls, stop, usage } = *self;
         let stop = match stop.as_deref() {
             None => return Err(ProviderError::Cut.into()),
             Some("length") => StopReason::Length,
@@ -280,7 +281,7 @@ impl Assembler for Answer {
             }
             Some(_) => StopReason::EndTurn,
         };
-        tell_apart(calls.iter_mut().map(|call| &mut call.draft), place);
+        taken.tell_apart(calls.iter_mut().map(|call| &mut call.draft));
         let mut beside = Map::new();
         for (name, text) in thinking {
             beside.insert(name.to_owned(), Value::String(text));

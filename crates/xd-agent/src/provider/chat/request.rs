@@ -1,5 +1,7 @@
 //! A request as chat completions want it.
 
+use std::borrow::Cow;
+
 use serde::Serialize;
 use serde_json::{Map, Value, json, value::RawValue, value::to_raw_value};
 use xd_session::ToolChoice;
@@ -9,7 +11,7 @@ use crate::{
     Message, Request,
     provider::{
         Settings, ThinkingSetting, Wire,
-        call::{foreign_arguments, name_on_wire},
+        call::{foreign_arguments, name_on_wire, strict_id},
         preset::ThinkingDialect,
         wire::{Target, is_blank, raw, said},
     },
@@ -17,6 +19,8 @@ use crate::{
 
 /// What goes between a tool's message and a user's, where the one may not follow the other.
 const BRIDGE: &str = "Understood.";
+/// What stands for thinking that another model did, where there has to be some.
+const THOUGHT: &str = "…";
 
 /// The fields in the order of their bytes: what may change comes last.
 #[derive(Serialize)]
@@ -127,18 +131,19 @@ fn messages(request: &Request, target: Target<'_>) -> serde_json::Result<Vec<Box
         let was_after_tool = std::mem::take(&mut after_tool);
         match message {
             Message::User { text } | Message::Custom { text, .. } => {
-                if was_after_tool && target.dialect.bridges {
+                if was_after_tool && target.dialect.strict {
                     let bridge = json!({ "role": "assistant", "content": BRIDGE });
                     messages.push(to_raw_value(&bridge)?);
                 }
                 messages.push(to_raw_value(&json!({ "role": "user", "content": said(text) }))?);
             }
-            Message::Assistant { .. } => messages.extend(assistant(message, target.model)?),
+            Message::Assistant { .. } => messages.extend(assistant(message, target)?),
             Message::ToolResult { call_id, result } => {
                 after_tool = true;
                 // The wire has no word for a failed call.
                 let mark = if result.is_error { "Error: " } else { "" };
                 let content = format!("{mark}{}", result.joined());
+                let call_id = id_on_wire(call_id, target);
                 let message = json!({
                     "role": "tool", "tool_call_id": call_id, "content": said(&content)
                 });
@@ -149,20 +154,30 @@ fn messages(request: &Request, target: Target<'_>) -> serde_json::Result<Vec<Box
     Ok(messages)
 }
 
-fn assistant(message: &Message, model: &str) -> serde_json::Result<Option<Box<RawValue>>> {
+/// The id as the provider takes it.
+fn id_on_wire<'a>(id: &'a str, target: Target<'_>) -> Cow<'a, str> {
+    if target.dialect.strict { strict_id(id) } else { Cow::Borrowed(id) }
+}
+
+fn assistant(message: &Message, target: Target<'_>) -> serde_json::Result<Option<Box<RawValue>>> {
     let Message::Assistant { text, calls, verbatim } = message else { return Ok(None) };
     let own = verbatim
         .as_ref()
-        .filter(|own| own.wire == Wire::ChatCompletions.as_str() && own.model == model)
+        .filter(|own| own.wire == Wire::ChatCompletions.as_str() && own.model == target.model)
         .and_then(|own| raw(own.json.clone()).ok());
     if own.is_some() || (is_blank(text) && calls.is_empty()) {
         return Ok(own);
     }
     let calls = calls.iter().map(|call| {
-        call_on_wire(&call.id, &call.name, &foreign_arguments(&call.arguments), Map::new())
+        let id = id_on_wire(&call.id, target);
+        call_on_wire(&id, &call.name, &foreign_arguments(&call.arguments), Map::new())
     });
     let calls: Vec<Value> = calls.collect();
-    to_raw_value(&assistant_on_wire(text, Map::new(), calls)).map(Some)
+    let mut beside = Map::new();
+    if target.thinks && target.dialect.wants_thinking && !calls.is_empty() {
+        beside.insert("reasoning_content".to_owned(), json!(THOUGHT));
+    }
+    to_raw_value(&assistant_on_wire(text, beside, calls)).map(Some)
 }
 
 /// A call as a message holds it, with what its server put beside it.

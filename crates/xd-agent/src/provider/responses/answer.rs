@@ -10,7 +10,7 @@ use crate::{
     Delta, ModelError, ProviderError, Reply, StopReason, Usage, Verbatim,
     provider::{
         Wire,
-        call::{CallDraft, name_on_wire, tell_apart},
+        call::{CallDraft, Taken, name_on_wire, one_more},
         failure,
         sse::Frame,
         wire::{Assembler, malformed, read},
@@ -21,7 +21,7 @@ use crate::{
 #[derive(Debug)]
 pub(crate) struct Answer {
     model: String,
-    place: usize,
+    taken: Taken,
     items: BTreeMap<u64, Item>,
     calls: usize,
     end: Option<End>,
@@ -97,10 +97,10 @@ struct Part {
 }
 
 impl Answer {
-    pub(crate) fn new(model: &str, place: usize) -> Self {
+    pub(crate) fn new(model: &str, taken: Taken) -> Self {
         Self {
             model: model.to_owned(),
-            place,
+            taken,
             items: BTreeMap::new(),
             calls: 0,
             end: None,
@@ -117,6 +117,7 @@ impl Answer {
             return Err(malformed("an item begins after its end"));
         }
         if item.call.is_none() {
+            one_more(self.calls)?;
             let index = self.calls;
             self.calls += 1;
             let id = seen.call_id.clone().unwrap_or_default();
@@ -244,7 +245,7 @@ impl Assembler for Answer {
         let drafts = self.items.values_mut().filter_map(|item| item.call.as_mut());
         let given: Vec<String> = drafts.map(|(_, draft)| draft.id.clone()).collect();
         let drafts = self.items.values_mut().filter_map(|item| item.call.as_mut());
-        tell_apart(drafts.map(|(_, draft)| draft), self.place);
+        self.taken.tell_apart(drafts.map(|(_, draft)| draft));
         let mut reply = Reply { usage: self.usage, ..Reply::text("").stopped(stop) };
         let (mut own, mut given) = (Vec::new(), given.into_iter());
         for item in self.items.into_values() {

@@ -9,7 +9,7 @@ const WIRES: [Wire; 3] = [Wire::AnthropicMessages, Wire::ChatCompletions, Wire::
 
 /// Feeds bytes through decoder and assembler, as the edge does.
 fn feed(wire: Wire, pieces: &[&[u8]]) -> (Result<Reply, ModelError>, Vec<Delta>) {
-    let mut answer = wire.assembler("m", 3);
+    let mut answer = wire.assembler("m", &[]);
     let (mut frames, mut out, mut deltas) = (Frames::default(), Vec::new(), Vec::new());
     for piece in pieces.iter().map(|piece| Some(*piece)).chain([None]) {
         let pushed = match piece {
@@ -94,7 +94,7 @@ fn event() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(2000))]
+    #![proptest_config(ProptestConfig::with_cases(600))]
 
     #[test]
     fn any_events_in_any_pieces_never_panic_and_mean_the_same(
@@ -221,3 +221,91 @@ const REAL: [&[&str]; 3] = [
         r#"{"type":"response.incomplete","response":{"incomplete_details":{"reason":"max_output_tokens"}}}"#,
     ],
 ];
+
+/// What happens between two requests.
+#[derive(Debug, Clone)]
+enum Happening {
+    User(String),
+    Hidden(String),
+    Said { text: String, calls: usize, own: bool },
+}
+
+fn happening() -> impl Strategy<Value = Happening> {
+    let text =
+        || prop_oneof![Just(String::new()), Just(" ".to_owned()), "[a-z\"\\\\é🦀\n\\]]{0,12}"];
+    prop_oneof![
+        text().prop_map(Happening::User),
+        text().prop_map(Happening::Hidden),
+        (text(), 0_usize..3, any::<bool>()).prop_map(|(text, calls, own)| Happening::Said {
+            text,
+            calls,
+            own
+        }),
+    ]
+}
+
+/// Appends what happened, every call with its result.
+fn append(happening: &Happening, wire: Wire, history: &mut Vec<crate::Message>) {
+    use crate::Message;
+    let (text, count, own) = match happening.clone() {
+        Happening::User(text) => return history.push(Message::User { text }),
+        Happening::Hidden(text) => {
+            let (custom_type, details) = ("resolve-reminder".to_owned(), serde_json::Value::Null);
+            return history.push(Message::Custom { custom_type, display: false, text, details });
+        }
+        Happening::Said { text, calls, own } => (text, calls, own),
+    };
+    let place = history.len();
+    let call = |at: usize| {
+        let id = format!("toolu_{place}_{at}");
+        xd_resolve::ToolCall::new(id, "write", serde_json::json!({ "at": at }))
+    };
+    let calls: Vec<_> = (0..count).map(call).collect();
+    let json = match wire {
+        Wire::AnthropicMessages => "[{\"type\":\"text\",  \"text\":\"]\"}]",
+        Wire::ChatCompletions => "{\"role\": \"assistant\",\"content\":\"],\"}",
+        Wire::OpenaiResponses => "[{\"type\":\"reasoning\"} , {\"a\":\"]\"}]",
+    };
+    let verbatim = own.then(|| crate::Verbatim {
+        wire: wire.as_str().to_owned(),
+        model: "m".to_owned(),
+        json: json.to_owned(),
+    });
+    history.push(Message::Assistant { text: text.clone(), calls: calls.clone(), verbatim });
+    for call in calls {
+        let result = xd_resolve::ToolResult { content: vec![text.clone()], ..Default::default() };
+        history.push(Message::ToolResult { call_id: call.id, result });
+    }
+}
+
+proptest! {
+    /// Invariant G5; CONTRACT G3, G11
+    #[test]
+    fn g3_g5_whatever_happens_a_body_begins_with_the_one_before(
+        happenings in proptest::collection::vec(happening(), 1..12),
+        forced in any::<bool>(),
+    ) {
+        for preset in Preset::all() {
+            let settings = Settings::default();
+            let target = Target { model: "m", settings: &settings, dialect: &preset.dialect, thinks: true };
+            let mut request = Request {
+                system: "s".to_owned(),
+                tools: vec![xd_write::ToolDefinition::new("write", "w", serde_json::json!({}))],
+                messages: vec![crate::Message::User { text: "u".to_owned() }],
+                tool_choice: xd_session::ToolChoice::Auto,
+            };
+            let mut before = preset.wire.body(&request, target).expect("it is written");
+            for happening in &happenings {
+                append(happening, preset.wire, &mut request.messages);
+                if forced {
+                    request.tool_choice = xd_session::ToolChoice::Named("write".to_owned());
+                }
+                let next = preset.wire.body(&request, target).expect("it is written");
+                prop_assert_eq!(&next, &preset.wire.body(&request, target).expect("again"));
+                let end = before.windows(15).rposition(|w| w == b"],\"tool_choice\"").expect("a choice");
+                prop_assert_eq!(&before[..end], &next[..end], "{} {:?}", preset.name, happening);
+                before = next;
+            }
+        }
+    }
+}
