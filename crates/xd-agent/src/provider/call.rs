@@ -109,6 +109,12 @@ impl Taken {
     }
 }
 
+/// The id in a form that every provider but the strict ones takes: letters, digits, `_` and `-`, up
+/// to 64. One that has another form becomes the same nine letters each time.
+pub(crate) fn plain_id(id: &str) -> Cow<'_, str> {
+    if name_on_wire(id) == id { Cow::Borrowed(id) } else { strict_id(id) }
+}
+
 /// The id in the one form that a strict provider takes: nine letters or digits. One that has
 /// another form becomes the same nine each time.
 pub(crate) fn strict_id(id: &str) -> Cow<'_, str> {

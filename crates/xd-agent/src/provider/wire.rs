@@ -2,9 +2,10 @@
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
+use xd_resolve::ToolResult;
 
 use super::{Settings, anthropic, call::Taken, chat, preset::Dialect, responses, sse::Frame};
-use crate::{Delta, Message, ModelError, ProviderError, Reply, Request};
+use crate::{Delta, Message, ModelError, ProviderError, Reply, Request, Verbatim};
 
 /// How a provider is spoken to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
@@ -95,6 +96,22 @@ pub(crate) fn malformed(message: impl Into<String>) -> ModelError {
 /// JSON text as a value that is written as it stands.
 pub(crate) fn raw(text: String) -> serde_json::Result<Box<RawValue>> {
     RawValue::from_string(text)
+}
+
+/// A message in its provider's own words, where `wire` and `model` are the ones that said it.
+pub(crate) fn own_words(
+    verbatim: Option<&Verbatim>,
+    wire: Wire,
+    model: &str,
+) -> Option<Box<RawValue>> {
+    let own = verbatim.filter(|own| own.wire == wire.as_str() && own.model == model)?;
+    raw(own.json.clone()).ok()
+}
+
+/// What a failed call's result begins with, on wires that have no word for it.
+pub(crate) fn outcome(result: &ToolResult) -> String {
+    let mark = if result.is_error { "Error: " } else { "" };
+    format!("{mark}{}", said(&result.joined()))
 }
 
 /// Whether there is nothing in it that a provider would take for text.

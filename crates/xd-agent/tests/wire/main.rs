@@ -5,6 +5,7 @@
 mod bodies;
 mod broken;
 mod flavour;
+mod requests;
 mod rules;
 mod runs;
 mod server;

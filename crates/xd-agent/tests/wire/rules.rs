@@ -97,6 +97,12 @@ fn anthropic(exchange: &Exchange, body: &Value) -> Judged {
                             "messages.{at}: tool_use.input: Input should be a valid dictionary"
                         ));
                     }
+                    if !well_formed(id) || !well_formed(block["name"].as_str().unwrap_or_default())
+                    {
+                        return refuse(
+                            "tool_use: String should match pattern '^[a-zA-Z0-9_-]{1,64}$'",
+                        );
+                    }
                     if !used.insert(id) {
                         return refuse("messages: `tool_use` ids must be unique");
                     }
@@ -129,6 +135,11 @@ fn anthropic(exchange: &Exchange, body: &Value) -> Judged {
         before = role;
     }
     Ok(())
+}
+
+fn well_formed(text: &str) -> bool {
+    let allowed = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
+    (1..=64).contains(&text.len()) && text.bytes().all(allowed)
 }
 
 fn unchanged_thinking(at: usize, block: &Value) -> Judged {

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use serde_json::{Map, Value, json, value::RawValue, value::to_raw_value};
-use xd_resolve::ToolResult;
+use xd_resolve::{ToolCall, ToolResult};
 use xd_session::ToolChoice;
 use xd_write::ToolDefinition;
 
@@ -10,8 +10,8 @@ use crate::{
     Message, Request,
     provider::{
         ThinkingSetting, Wire,
-        call::{foreign_arguments, name_on_wire},
-        wire::{Target, is_blank, raw, said},
+        call::{foreign_arguments, name_on_wire, plain_id},
+        wire::{Target, is_blank, own_words, raw, said},
     },
 };
 
@@ -104,19 +104,26 @@ fn choice(choice: &ToolChoice) -> Value {
 fn messages(history: &[Message], model: &str) -> serde_json::Result<Vec<Box<RawValue>>> {
     let mut messages = Vec::new();
     let mut results: Vec<Value> = Vec::new();
+    // Whether the calls that results answer stand there in the provider's own words.
+    let mut own_calls = false;
     for message in history {
         if !matches!(message, Message::ToolResult { .. }) {
             flush(&mut results, &mut messages)?;
         }
         match message {
             Message::ToolResult { call_id, result: answer } => {
-                results.push(result(call_id, answer));
+                let call_id = if own_calls { call_id.into() } else { plain_id(call_id) };
+                results.push(result(&call_id, answer));
             }
             Message::User { text } | Message::Custom { text, .. } => {
                 let block = json!({ "type": "text", "text": said(text) });
                 messages.push(to_raw_value(&json!({ "role": "user", "content": [block] }))?);
             }
-            Message::Assistant { .. } => messages.extend(assistant(message, model)?),
+            Message::Assistant { text, calls, verbatim } => {
+                let own = own_words(verbatim.as_ref(), Wire::AnthropicMessages, model);
+                own_calls = own.is_some();
+                messages.extend(assistant(text, calls, own)?);
+            }
         }
     }
     flush(&mut results, &mut messages)?;
@@ -153,12 +160,11 @@ struct Assistant {
 
 /// What the model said: in the provider's own words where they are known, or its text and calls.
 /// None where that is nothing.
-fn assistant(message: &Message, model: &str) -> serde_json::Result<Option<Box<RawValue>>> {
-    let Message::Assistant { text, calls, verbatim } = message else { return Ok(None) };
-    let own = verbatim
-        .as_ref()
-        .filter(|own| own.wire == Wire::AnthropicMessages.as_str() && own.model == model)
-        .and_then(|own| raw(own.json.clone()).ok());
+fn assistant(
+    text: &str,
+    calls: &[ToolCall],
+    own: Option<Box<RawValue>>,
+) -> serde_json::Result<Option<Box<RawValue>>> {
     let content = match own {
         Some(content) => content,
         None => {
@@ -168,7 +174,7 @@ fn assistant(message: &Message, model: &str) -> serde_json::Result<Option<Box<Ra
             }
             for call in calls {
                 let input = raw(foreign_arguments(&call.arguments))?;
-                blocks.push(tool_use(&call.id, &call.name, input)?);
+                blocks.push(tool_use(&plain_id(&call.id), &call.name, input)?);
             }
             if blocks.is_empty() {
                 return Ok(None);

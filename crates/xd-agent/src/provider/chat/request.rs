@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use serde::Serialize;
 use serde_json::{Map, Value, json, value::RawValue, value::to_raw_value};
+use xd_resolve::ToolCall;
 use xd_session::ToolChoice;
 use xd_write::ToolDefinition;
 
@@ -11,9 +12,9 @@ use crate::{
     Message, Request,
     provider::{
         Settings, ThinkingSetting, Wire,
-        call::{foreign_arguments, name_on_wire, strict_id},
+        call::{foreign_arguments, name_on_wire, plain_id, strict_id},
         preset::ThinkingDialect,
-        wire::{Target, is_blank, raw, said},
+        wire::{Target, is_blank, outcome, own_words, said},
     },
 };
 
@@ -127,6 +128,8 @@ fn messages(request: &Request, target: Target<'_>) -> serde_json::Result<Vec<Box
         messages.push(to_raw_value(&json!({ "role": "system", "content": request.system }))?);
     }
     let mut after_tool = false;
+    // Whether the calls that results answer stand there in the provider's own words.
+    let mut own_calls = false;
     for message in &request.messages {
         let was_after_tool = std::mem::take(&mut after_tool);
         match message {
@@ -137,15 +140,19 @@ fn messages(request: &Request, target: Target<'_>) -> serde_json::Result<Vec<Box
                 }
                 messages.push(to_raw_value(&json!({ "role": "user", "content": said(text) }))?);
             }
-            Message::Assistant { .. } => messages.extend(assistant(message, target)?),
+            Message::Assistant { text, calls, verbatim } => {
+                let own = own_words(verbatim.as_ref(), Wire::ChatCompletions, target.model);
+                own_calls = own.is_some();
+                messages.extend(match own {
+                    Some(own) => Some(own),
+                    None => assistant(text, calls, target)?,
+                });
+            }
             Message::ToolResult { call_id, result } => {
                 after_tool = true;
-                // The wire has no word for a failed call.
-                let mark = if result.is_error { "Error: " } else { "" };
-                let content = format!("{mark}{}", result.joined());
-                let call_id = id_on_wire(call_id, target);
+                let call_id = if own_calls { call_id.into() } else { id_on_wire(call_id, target) };
                 let message = json!({
-                    "role": "tool", "tool_call_id": call_id, "content": said(&content)
+                    "role": "tool", "tool_call_id": call_id, "content": outcome(result)
                 });
                 messages.push(to_raw_value(&message)?);
             }
@@ -156,17 +163,16 @@ fn messages(request: &Request, target: Target<'_>) -> serde_json::Result<Vec<Box
 
 /// The id as the provider takes it.
 fn id_on_wire<'a>(id: &'a str, target: Target<'_>) -> Cow<'a, str> {
-    if target.dialect.strict { strict_id(id) } else { Cow::Borrowed(id) }
+    if target.dialect.strict { strict_id(id) } else { plain_id(id) }
 }
 
-fn assistant(message: &Message, target: Target<'_>) -> serde_json::Result<Option<Box<RawValue>>> {
-    let Message::Assistant { text, calls, verbatim } = message else { return Ok(None) };
-    let own = verbatim
-        .as_ref()
-        .filter(|own| own.wire == Wire::ChatCompletions.as_str() && own.model == target.model)
-        .and_then(|own| raw(own.json.clone()).ok());
-    if own.is_some() || (is_blank(text) && calls.is_empty()) {
-        return Ok(own);
+fn assistant(
+    text: &str,
+    calls: &[ToolCall],
+    target: Target<'_>,
+) -> serde_json::Result<Option<Box<RawValue>>> {
+    if is_blank(text) && calls.is_empty() {
+        return Ok(None);
     }
     let calls = calls.iter().map(|call| {
         let id = id_on_wire(&call.id, target);

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 use serde_json::{Map, Value, json, value::RawValue, value::to_raw_value};
+use xd_resolve::ToolCall;
 use xd_session::ToolChoice;
 use xd_write::ToolDefinition;
 
@@ -9,8 +10,8 @@ use crate::{
     Message, Request,
     provider::{
         ThinkingSetting, Wire,
-        call::{foreign_arguments, name_on_wire},
-        wire::{Target, is_blank, said},
+        call::{foreign_arguments, name_on_wire, plain_id},
+        wire::{Target, is_blank, outcome, own_words, said},
     },
 };
 
@@ -91,47 +92,46 @@ fn choice(choice: &ToolChoice) -> Value {
 
 fn input(history: &[Message], model: &str) -> serde_json::Result<Vec<Box<RawValue>>> {
     let mut items = Vec::new();
+    // Whether the calls that results answer stand there in the provider's own words.
+    let mut own_calls = false;
     for message in history {
         match message {
             Message::User { text } | Message::Custom { text, .. } => {
                 items.push(to_raw_value(&json!({ "role": "user", "content": said(text) }))?);
             }
             Message::ToolResult { call_id, result } => {
-                // The wire has no word for a failed call.
-                let mark = if result.is_error { "Error: " } else { "" };
-                let output = format!("{mark}{}", result.joined());
-                let output = said(&output);
+                let call_id = if own_calls { call_id.into() } else { plain_id(call_id) };
                 let item = json!({
-                    "type": "function_call_output", "call_id": call_id, "output": output
+                    "type": "function_call_output", "call_id": call_id, "output": outcome(result)
                 });
                 items.push(to_raw_value(&item)?);
             }
-            Message::Assistant { .. } => assistant(message, model, &mut items)?,
+            Message::Assistant { text, calls, verbatim } => {
+                let own = own_words(verbatim.as_ref(), Wire::OpenaiResponses, model)
+                    .and_then(|own| serde_json::from_str::<Vec<Box<RawValue>>>(own.get()).ok());
+                own_calls = own.is_some();
+                match own {
+                    Some(own) => items.extend(own),
+                    None => assistant(text, calls, &mut items)?,
+                }
+            }
         }
     }
     Ok(items)
 }
 
-/// What the model said: the provider's own items where they are known, or its text and calls.
+/// What another model said: its text and calls.
 fn assistant(
-    message: &Message,
-    model: &str,
+    text: &str,
+    calls: &[ToolCall],
     items: &mut Vec<Box<RawValue>>,
 ) -> serde_json::Result<()> {
-    let Message::Assistant { text, calls, verbatim } = message else { return Ok(()) };
-    let own = verbatim
-        .as_ref()
-        .filter(|own| own.wire == Wire::OpenaiResponses.as_str() && own.model == model)
-        .and_then(|own| serde_json::from_str::<Vec<Box<RawValue>>>(&own.json).ok());
-    if let Some(own) = own {
-        items.extend(own);
-        return Ok(());
-    }
     if !is_blank(text) {
         items.push(to_raw_value(&json!({ "role": "assistant", "content": text }))?);
     }
     for call in calls {
-        items.push(function_call(&call.id, &call.name, &foreign_arguments(&call.arguments))?);
+        let arguments = foreign_arguments(&call.arguments);
+        items.push(function_call(&plain_id(&call.id), &call.name, &arguments)?);
     }
     Ok(())
 }
