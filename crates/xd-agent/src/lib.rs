@@ -1,9 +1,9 @@
 //! The agent loop: a model, its tools, one session; events out.
 //!
 //! *Layer:* above `xd-write`. *Uses:* `xd-protocol`, `xd-resolve`, `xd-session`, `xd-write`, tokio.
-//! *Touches:* the transcript's file, and others only through the host's tools. *Never touches:*
-//! the terminal, the environment. The network only with the feature `http`, without which nothing
-//! of it is built.
+//! *Touches:* the files of transcripts and scripts, others only through the host's tools; the
+//! network with the feature `http`, without which nothing of it is built. *Never touches:* the
+//! terminal, the environment.
 //!
 //! # The rules
 //! - **Invariant G1:** what was sent stays: every request's messages begin with all messages of
@@ -38,9 +38,10 @@
 //! ```
 //!
 //! # Where to read on
-//! [`Agent::prompt`] for the loop, [`Model`] to bring a model, [`Event`] for what a front end
-//! hears, [`ScriptedModel`] for tests and demonstrations. `examples/assemble.rs` puts an agent
-//! together from the parts.
+//! [`Agent::prompt`] for the loop, [`Model`] to bring a model, [`Event`] and [`Delta`] for what a
+//! front end hears, `provider` for models over HTTP (feature `http`), [`CapabilityTable`] for what
+//! may be asked of them, [`ScriptedModel`] and [`Recording`] for runs that are repeated.
+//! `examples/assemble.rs` puts an agent together from the parts.
 
 mod agent;
 mod capability;

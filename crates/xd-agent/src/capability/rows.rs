@@ -19,7 +19,8 @@ const DEEPSEEK: &str = "https://github.com/deepseek-ai/DeepSeek-V3/issues/1376";
 const KIMI: &str = "https://github.com/UKGovernmentBEIS/inspect_ai/pull/5152";
 /// "The tool_choice parameter does not support being set to required or object in thinking mode."
 const QWEN: &str = "https://github.com/cloudwego/eino/issues/994";
-const GLM: &str = "https://java.agentscope.io/v2/en/integration/model/glm";
+/// `auto` is the one choice that there is.
+const GLM: &str = "https://docs.z.ai/api-reference/llm/chat-completion";
 const MISTRAL: &str =
     "https://docs.rs/crate/mistral-openapi-client/latest/source/src/models/tool_choice.rs";
 const XAI: &str = "https://docs.x.ai/docs/guides/function-calling";

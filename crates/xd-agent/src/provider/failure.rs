@@ -85,6 +85,10 @@ fn judge(facts: Facts) -> ModelError {
         _ if kind_has(&["overloaded", "server_overload", "unavailable"]) => {
             ProviderError::Overloaded { after, message }
         }
+        // The choice was accepted; what the model made of it was not.
+        _ if kind_has(&["tool_use_failed"]) => {
+            ProviderError::Broken { status: status.unwrap_or(500), after, message }
+        }
         _ if speaks_of_choice(&kind, &lower) => return ModelError::ChoiceRefused { message },
         Some(413) => ProviderError::ContextTooLong { message },
         _ if kind_has(&["context_length_exceeded", "exceed_context_size", "request_too_large"])
@@ -186,6 +190,11 @@ mod tests {
                 500,
                 r#"{"error":{"code":500,"message":"Invalid tool_choice: some","type":"server_error"}}"#,
                 "choice",
+            ),
+            (
+                400,
+                r#"{"error":{"message":"Tool choice is required, but model did not call a tool","code":"tool_use_failed"}}"#,
+                "broken",
             ),
             (
                 401,

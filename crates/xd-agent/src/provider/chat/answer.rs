@@ -271,11 +271,11 @@ impl Assembler for Answer {
         let stop = match stop.as_deref() {
             None => return Err(ProviderError::Cut.into()),
             Some("length") => StopReason::Length,
-            Some("content_filter") => {
+            Some("content_filter" | "sensitive") => {
                 let message = "the answer was stopped half-way".to_owned();
                 return Err(ProviderError::Filtered { message }.into());
             }
-            Some("insufficient_system_resource" | "error") => {
+            Some("insufficient_system_resource" | "network_error" | "error") => {
                 let message = "the answer was stopped half-way".to_owned();
                 return Err(ProviderError::Overloaded { after: None, message }.into());
             }
