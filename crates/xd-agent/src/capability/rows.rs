@@ -23,7 +23,7 @@ const QWEN: &str = "https://github.com/cloudwego/eino/issues/994";
 const GLM: &str = "https://docs.z.ai/api-reference/llm/chat-completion";
 const MISTRAL: &str =
     "https://docs.rs/crate/mistral-openapi-client/latest/source/src/models/tool_choice.rs";
-const XAI: &str = "https://docs.x.ai/docs/guides/function-calling";
+const XAI: &str = "https://docs.x.ai/developers/tools/function-calling";
 /// Any tool can be forced; a named one is not documented for the compatible endpoint.
 const GEMINI: &str = "https://ai.google.dev/gemini-api/docs/openai";
 

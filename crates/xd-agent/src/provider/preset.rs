@@ -31,6 +31,8 @@ pub(crate) struct Dialect {
     /// assistant's goes between (<https://github.com/avante-corp/avante.nvim/pull/2695>), and the
     /// ids of calls are nine letters or digits.
     pub(crate) strict: bool,
+    /// Whether models of Anthropic are behind it, whose prompts are cached only where marked.
+    pub(crate) marks: bool,
     /// Whether a thinking model wants thinking with every call of the history, also with one that
     /// another model made.
     pub(crate) wants_thinking: bool,
@@ -54,6 +56,7 @@ const CHAT: Dialect = Dialect {
     thinking: ThinkingDialect::Effort,
     asks_for_usage: true,
     strict: false,
+    marks: false,
     wants_thinking: false,
 };
 
@@ -92,7 +95,7 @@ const PRESETS: &[Preset] = &[
         "openrouter",
         "https://openrouter.ai/api/v1",
         Some("OPENROUTER_API_KEY"),
-        thinking(ThinkingDialect::Reasoning),
+        Dialect { marks: true, ..thinking(ThinkingDialect::Reasoning) },
     ),
     chat(
         "deepseek",

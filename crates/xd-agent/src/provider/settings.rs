@@ -19,6 +19,8 @@ pub struct Settings {
     /// Leaves out the marks that tell the provider what to cache, for gateways that do not know
     /// them.
     pub no_cache_marks: bool,
+    /// Leaves out the field that asks chat completions for usage, for servers that do not know it.
+    pub no_stream_options: bool,
 }
 
 /// How a model thinks.

@@ -3,10 +3,10 @@
 use serde_json::{Value, json};
 use xd_agent::{
     Message, Model, Request,
-    provider::{Effort, HttpModel, ModelConfig, Preset, Settings, ThinkingSetting},
+    provider::{Effort, HttpModel, ModelConfig, Preset, Settings, ThinkingSetting, Wire},
 };
 use xd_resolve::{ToolCall, ToolResult};
-use xd_session::{Thinking, ToolChoice};
+use xd_session::{Forcing, Thinking, ToolChoice};
 use xd_write::ToolDefinition;
 
 fn model(provider: &str, model: &str, thinking: ThinkingSetting) -> HttpModel {
@@ -117,6 +117,23 @@ fn thinking_is_asked_for_in_each_providers_words() {
     assert!(plain.get("include").is_none() && plain.get("reasoning").is_none(), "{plain}");
 }
 
+#[test]
+fn what_a_server_does_not_know_can_be_left_out() {
+    let mut preset = Preset::custom(Wire::ChatCompletions);
+    // Whose rules hold may be said.
+    preset.rules = "mistral";
+    let settings = Settings { no_stream_options: true, ..Settings::default() };
+    let config =
+        ModelConfig::new(preset, "m").with_base_url("http://localhost:1").with_settings(settings);
+    let model = HttpModel::new(config).unwrap();
+    assert!(body(&model).get("stream_options").is_none());
+    assert_eq!((model.id(), model.forcing()), ("custom/m", Forcing::Named));
+    let unknown = ModelConfig::new(Preset::custom(Wire::ChatCompletions), "m");
+    assert!(HttpModel::new(unknown.clone()).is_err(), "it has no address");
+    let unknown = HttpModel::new(unknown.with_base_url("http://localhost:1")).unwrap();
+    assert_eq!(unknown.forcing(), Forcing::Unknown);
+}
+
 /// The marks for the cache stand at places that no turn moves, never in a message.
 #[test]
 fn cache_marks_are_outside_of_messages() {
@@ -125,6 +142,12 @@ fn cache_marks_are_outside_of_messages() {
     assert_eq!(marked["cache_control"], mark);
     assert_eq!(marked["system"][0]["cache_control"], mark);
     assert_eq!(marked.to_string().matches("cache_control").count(), 2);
+    // Through a gateway that has no mark of its own for the tail: the system text alone.
+    let gateway = |id| body(&model("openrouter", id, ThinkingSetting::Default));
+    let marked = gateway("anthropic/claude-x");
+    assert_eq!(marked["messages"][0]["content"][0]["cache_control"], mark);
+    assert_eq!(marked.to_string().matches("cache_control").count(), 1);
+    assert!(gateway("openai/gpt-4.1")["messages"][0]["content"].is_string());
     let preset = Preset::find("anthropic").unwrap();
     let settings = Settings { no_cache_marks: true, ..Settings::default() };
     let config = ModelConfig::new(*preset, "claude-x").with_settings(settings);

@@ -114,7 +114,7 @@ async fn hundred(flavour: Flavour, design: Design) -> Vec<Exchange> {
     // The rules of DeepSeek leave no room for a forced run: it is played by a server without them.
     let lax = design == Design::Forced && flavour == Flavour::DeepSeekThinking;
     let played = if lax { Flavour::OpenAiChat } else { flavour };
-    let server = serve(played, 37, busy).await;
+    let server = serve(played, 701, busy).await;
     let plain = flavour.model(&server);
     let model: Box<dyn Model> = match design {
         Design::ByReminder => Box::new(plain),

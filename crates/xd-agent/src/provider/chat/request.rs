@@ -45,7 +45,7 @@ pub(crate) fn body(request: &Request, target: Target<'_>) -> serde_json::Result<
     if let Some(most) = settings.max_tokens {
         fields.insert(target.dialect.limit.to_owned(), json!(most));
     }
-    if target.dialect.asks_for_usage {
+    if target.dialect.asks_for_usage && !settings.no_stream_options {
         fields.insert("stream_options".to_owned(), json!({ "include_usage": true }));
     }
     let tools: Vec<Value> = request.tools.iter().map(tool).collect();
@@ -125,7 +125,15 @@ fn choice(choice: &ToolChoice) -> Value {
 fn messages(request: &Request, target: Target<'_>) -> serde_json::Result<Vec<Box<RawValue>>> {
     let mut messages = Vec::new();
     if !is_blank(&request.system) {
-        messages.push(to_raw_value(&json!({ "role": "system", "content": request.system }))?);
+        let mut content = json!(request.system);
+        let marked = target.dialect.marks && target.model.starts_with("anthropic/");
+        if marked && !target.settings.no_cache_marks {
+            // At the one place that never moves; it covers tools and system.
+            content = json!([{
+                "type": "text", "text": content, "cache_control": { "type": "ephemeral" }
+            }]);
+        }
+        messages.push(to_raw_value(&json!({ "role": "system", "content": content }))?);
     }
     let mut after_tool = false;
     // Whether the calls that results answer stand there in the provider's own words.
