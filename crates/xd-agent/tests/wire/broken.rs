@@ -236,6 +236,11 @@ async fn g12_an_aborted_turn_drops_its_connection_and_leaves_nothing_behind() {
     assert!(begun.elapsed() < Duration::from_secs(20));
     assert!(heard.load(Ordering::Relaxed) > 0, "it was in the middle of the answer");
     assert_eq!(agent.messages().len(), 1, "only the prompt");
+    // The provider is told by the end of the connection, while the agent lives on.
+    while server.left() == 0 {
+        assert!(begun.elapsed() < Duration::from_secs(20), "the connection is still open");
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
 }
 
 // CONTRACT G12; case 71

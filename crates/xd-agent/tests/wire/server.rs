@@ -2,7 +2,10 @@
 //! every pause is the test's own.
 
 use std::{
-    sync::{Arc, Mutex},
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicUsize, Ordering},
+    },
     time::Duration,
 };
 
@@ -85,6 +88,7 @@ type Brain = Box<dyn FnMut(&Exchange) -> Answer + Send>;
 pub(crate) struct Server {
     pub(crate) base: String,
     seen: Arc<Mutex<Vec<Exchange>>>,
+    left: Arc<AtomicUsize>,
     task: JoinHandle<()>,
 }
 
@@ -94,13 +98,20 @@ impl Server {
         let base = format!("http://{}", listener.local_addr().expect("an address"));
         let seen = Arc::new(Mutex::new(Vec::new()));
         let brain: Arc<Mutex<Brain>> = Arc::new(Mutex::new(Box::new(brain)));
-        let into = Arc::clone(&seen);
+        let left = Arc::new(AtomicUsize::new(0));
+        let (into, counted) = (Arc::clone(&seen), Arc::clone(&left));
         let task = tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
-                tokio::spawn(serve(stream, Arc::clone(&brain), Arc::clone(&into)));
+                let (brain, into) = (Arc::clone(&brain), Arc::clone(&into));
+                tokio::spawn(serve(stream, brain, into, Arc::clone(&counted)));
             }
         });
-        Self { base, seen, task }
+        Self { base, seen, left, task }
+    }
+
+    /// How many callers left while an answer paused.
+    pub(crate) fn left(&self) -> usize {
+        self.left.load(Ordering::Relaxed)
     }
 
     pub(crate) fn seen(&self) -> Vec<Exchange> {
@@ -118,6 +129,7 @@ async fn serve(
     mut stream: TcpStream,
     brain: Arc<Mutex<Brain>>,
     seen: Arc<Mutex<Vec<Exchange>>>,
+    left: Arc<AtomicUsize>,
 ) -> Option<()> {
     stream.set_nodelay(true).ok()?;
     let exchange = read(&mut stream).await?;
@@ -137,7 +149,16 @@ async fn serve(
                 chunk.extend_from_slice(b"\r\n");
                 stream.write_all(&chunk).await.ok()?;
             }
-            Step::Pause(pause) => tokio::time::sleep(pause).await,
+            Step::Pause(pause) => {
+                let mut byte = [0];
+                tokio::select! {
+                    () = tokio::time::sleep(pause) => {}
+                    _ = stream.read(&mut byte) => {
+                        left.fetch_add(1, Ordering::Relaxed);
+                        return None;
+                    }
+                }
+            }
             Step::Cut => return None,
         }
     }

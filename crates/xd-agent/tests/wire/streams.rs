@@ -61,6 +61,7 @@ fn sum(deltas: &[Delta]) -> (String, String, Vec<(String, String, String)>) {
     (text, thinking, calls)
 }
 
+// case 77
 #[tokio::test]
 async fn fragments_of_any_size_give_the_same_pieces_and_the_same_reply() {
     let arguments = ["{\"path\":\"ä🦀.txt\",  \"n\": 1.0}", "{}"];
