@@ -79,7 +79,7 @@ pub use builder::{BuildError, Builder, Place};
 pub use change::{Change, FileKind, FileState, Verb};
 #[cfg(feature = "commit")]
 pub use commit::{ApplyError, Failure, Locked, Options, RecoverError};
-pub use content::{Content, Hash};
+pub use content::{Content, Hash, Hasher};
 pub use diff::{DiffLine, FileDiff, Hunk, LineTag};
 #[cfg(feature = "commit")]
 pub use disk::EntryKind;

@@ -18,6 +18,7 @@ mod drafts;
 mod error;
 mod event;
 mod folder;
+mod hashed;
 mod history;
 mod lock;
 mod logged;

@@ -56,7 +56,7 @@ fn source(
     from: &FileState,
     before: Option<&Content>,
 ) -> Result<Stat, DriftKind> {
-    let (stat, is) = match disk.look(path, from.kind) {
+    let (stat, is) = match disk.examine(path, from.kind) {
         Ok(Some((stat, Some(is)))) => (stat, is),
         Ok(Some((stat, None))) => {
             return Err(DriftKind::Kind { was: from.kind, is: stat.kind.to_string() });

@@ -31,6 +31,13 @@ pub(super) enum Record {
     Closed,
 }
 
+/// The first record as it is written: the same text, without a copy of the plan.
+#[derive(Serialize)]
+#[serde(rename_all = "snake_case")]
+enum Begin<'a> {
+    Plan(&'a Plan),
+}
+
 /// How far a commit came.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Progress {
@@ -48,7 +55,7 @@ pub(super) fn path() -> RelPath {
 /// Makes the journal with its plan.
 pub(super) fn begin(disk: &dyn Disk, plan: &Plan) -> io::Result<()> {
     let path = path();
-    disk.create(&path, &line(&Record::Plan(plan.clone())), 0o600)?;
+    disk.create(&path, &line(&Begin::Plan(plan)), 0o600)?;
     if plan.durable {
         disk.sync(&path)?;
         disk.sync_folder(path.parent().as_ref())?;
@@ -89,10 +96,16 @@ pub(super) fn read(disk: &dyn Disk) -> io::Result<Option<(Plan, Progress)>> {
     Ok(Some((plan, progress)))
 }
 
-fn line(record: &Record) -> Vec<u8> {
-    let json = serde_json::to_string(record)
+fn line(record: &impl Serialize) -> Vec<u8> {
+    // The sum is put in when what it is of is there.
+    let mut line = b"\n00000000 ".to_vec();
+    let json = line.len();
+    serde_json::to_writer(&mut line, record)
         .unwrap_or_else(|_| unreachable!("records have string keys only"));
-    format!("\n{:08x} {json}\n", crc32fast::hash(json.as_bytes())).into_bytes()
+    let sum = format!("{:08x}", crc32fast::hash(&line[json..]));
+    line[1..=sum.len()].copy_from_slice(sum.as_bytes());
+    line.push(b'\n');
+    line
 }
 
 fn parse(line: &[u8]) -> Option<Record> {

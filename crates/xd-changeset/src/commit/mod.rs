@@ -254,7 +254,7 @@ impl Root {
 fn apply_locked(disk: &dyn Disk, set: &ChangeSet, durable: bool) -> Result<Applied, ApplyError> {
     let stats = check::check(disk, set)?;
     let plan = plan::Plan::make(disk, set, &stats, durable).map_err(ApplyError::from)?;
-    publish::run(disk, set, &plan)
+    publish::run(disk, set, &plan, &stats)
 }
 
 /// A durable commit on a given disk, past the lock.

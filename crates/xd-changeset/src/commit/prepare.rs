@@ -3,14 +3,20 @@
 use std::collections::BTreeSet;
 use std::io;
 
+use super::check::Stats;
 use super::hands::in_turn;
 use super::plan::{Mark, Plan, Step};
 use super::{During as _, Failure};
-use crate::disk::{Disk, NewFile};
+use crate::disk::{Disk, NewFile, Stat};
 use crate::{Change, ChangeSet, Content, FileKind, RelPath};
 
 /// Writes every new content beside its target. Nothing that anyone uses changes.
-pub(super) fn prepare(disk: &dyn Disk, set: &ChangeSet, plan: &Plan) -> Result<(), Failure> {
+pub(super) fn prepare(
+    disk: &dyn Disk,
+    set: &ChangeSet,
+    plan: &Plan,
+    stats: &Stats,
+) -> Result<(), Failure> {
     for folder in &plan.makes {
         match disk.make_folder(folder, 0o777) {
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
@@ -25,7 +31,9 @@ pub(super) fn prepare(disk: &dyn Disk, set: &ChangeSet, plan: &Plan) -> Result<(
         disk.sync_folder(folder.as_ref())
             .during("sync", folder.as_ref().unwrap_or(&plan.makes[0]))?;
     }
-    in_turn(disk.hands(plan.durable), &plan.steps, |step| prepare_step(disk, set, plan, step))?;
+    in_turn(disk.hands(plan.durable), &plan.steps, |step| {
+        prepare_step(disk, set, plan, stats, step)
+    })?;
     let copies = plan.steps.iter().find_map(|step| match step {
         Step::InPlace { undo, .. } => Some(undo),
         Step::Swap { .. }
@@ -40,14 +48,21 @@ pub(super) fn prepare(disk: &dyn Disk, set: &ChangeSet, plan: &Plan) -> Result<(
     }
 }
 
-fn prepare_step(disk: &dyn Disk, set: &ChangeSet, plan: &Plan, step: &Step) -> Result<(), Failure> {
+fn prepare_step(
+    disk: &dyn Disk,
+    set: &ChangeSet,
+    plan: &Plan,
+    stats: &Stats,
+    step: &Step,
+) -> Result<(), Failure> {
     let after = |target| content(set, target, Side::After);
+    let lent = |path| Some((path, stats.get(path)));
     let result = match step {
         Step::Swap { target, fresh, after: mark, .. } => {
-            prepare_file(disk, plan, fresh, after(target)?, mark, Some(target))
+            prepare_file(disk, plan, fresh, after(target)?, mark, lent(target))
         }
         Step::Create { target, fresh, after: mark, like } => {
-            prepare_file(disk, plan, fresh, after(target)?, mark, like.as_ref())
+            prepare_file(disk, plan, fresh, after(target)?, mark, like.as_ref().and_then(lent))
         }
         Step::InPlace { target, undo, redo, before, after: mark } => {
             let was = content(set, target, Side::Before)?;
@@ -71,8 +86,9 @@ fn prepare_file(
     path: &RelPath,
     content: &Content,
     mark: &Mark,
-    like: Option<&RelPath>,
+    like: Option<(&RelPath, Option<&Stat>)>,
 ) -> Result<(), Failure> {
+    let (like, lender) = (like.map(|(path, _)| path), like.and_then(|(_, stat)| stat));
     match mark.kind {
         FileKind::Symlink => {
             let bytes = content.bytes().during("read the new target of", path)?;
@@ -82,7 +98,8 @@ fn prepare_file(
             target.and_then(|target| disk.create_link(path, target)).during("create", path)
         }
         FileKind::File => {
-            let new = NewFile { path, content, mode: mark.mode, like, durable: plan.durable };
+            let durable = plan.durable;
+            let new = NewFile { path, content, mode: mark.mode, like, lender, durable };
             disk.prepare(&new).map_err(|unmade| {
                 let path = if unmade.of_like { like.unwrap_or(path) } else { path };
                 Failure { action: unmade.action, path: path.clone(), source: unmade.source }

@@ -1,7 +1,9 @@
 //! Carrying out a plan, and taking it back when something fails.
 
 use std::io;
+use std::sync::{Mutex, PoisonError};
 
+use super::check::Stats;
 use super::hands::in_turn;
 use super::journal::{self, Progress, Record};
 use super::plan::{Mark, Plan, Step};
@@ -24,8 +26,14 @@ impl From<Failure> for Stop {
     }
 }
 
-/// Carries out the plan of `set`; on any failure every file is as it was.
-pub(super) fn run(disk: &dyn Disk, set: &ChangeSet, plan: &Plan) -> Result<Applied, ApplyError> {
+/// Carries out the plan of `set`, whose sources are as `stats` says; on any failure every file is
+/// as it was.
+pub(super) fn run(
+    disk: &dyn Disk,
+    set: &ChangeSet,
+    plan: &Plan,
+    stats: &Stats,
+) -> Result<Applied, ApplyError> {
     let journal = journal::path();
     if let Err(failure) = journal::begin(disk, plan).during("write the journal", &journal) {
         // Nothing is done yet, so that an unreadable journal and none mean the same.
@@ -34,7 +42,7 @@ pub(super) fn run(disk: &dyn Disk, set: &ChangeSet, plan: &Plan) -> Result<Appli
     }
     let mut progress = Progress::Planned;
     let mut linked = false;
-    let stop = match carry_out(disk, set, plan, &mut progress, &mut linked) {
+    let stop = match carry_out(disk, set, plan, stats, &mut progress, &mut linked) {
         Ok(()) => match journal::add(disk, &Record::Committed, plan.durable)
             .during("write the journal", &journal)
         {
@@ -92,10 +100,11 @@ fn carry_out(
     disk: &dyn Disk,
     set: &ChangeSet,
     plan: &Plan,
+    stats: &Stats,
     progress: &mut Progress,
     linked: &mut bool,
 ) -> Result<(), Stop> {
-    prepare(disk, set, plan)?;
+    prepare(disk, set, plan, stats)?;
     for step in &plan.steps {
         vacate(disk, plan, step)?;
     }
@@ -105,10 +114,15 @@ fn carry_out(
             .during("write the journal", &journal::path())?;
         *progress = Progress::Vacated;
     }
-    let mut displaced = Vec::new();
-    for step in &plan.steps {
-        displaced.extend(fill(disk, set, plan, step)?);
-    }
+    // Every name that is to be filled is free by now, or is exchanged: in any order.
+    let displaced = Mutex::new(Vec::new());
+    in_turn(disk.hands(false), &plan.steps, |step| -> Result<(), Stop> {
+        if let Some(old) = fill(disk, set, plan, step)? {
+            displaced.lock().unwrap_or_else(PoisonError::into_inner).push(old);
+        }
+        Ok(())
+    })?;
+    let displaced = displaced.into_inner().unwrap_or_else(PoisonError::into_inner);
     *linked = displaced.iter().any(|old| old.is_linked);
     in_turn(disk.hands(plan.durable), &displaced, |old| {
         unless_raced(disk, old.target, old.at, old.before)

@@ -37,6 +37,38 @@ impl Hash {
     }
 }
 
+/// Comes to the [`Hash`] of bytes that are given piece by piece.
+///
+/// ```
+/// use xd_changeset::{Hash, Hasher};
+///
+/// let mut hasher = Hasher::new();
+/// hasher.update(b"in ");
+/// hasher.update(b"pieces");
+/// assert_eq!(hasher.hash(), Hash::of(b"in pieces"));
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct Hasher(blake3::Hasher);
+
+impl Hasher {
+    /// One that was given nothing yet.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Gives it the next bytes.
+    pub fn update(&mut self, bytes: &[u8]) {
+        self.0.update(bytes);
+    }
+
+    /// The hash of all bytes given so far.
+    #[must_use]
+    pub fn hash(&self) -> Hash {
+        Hash::of_all(&self.0)
+    }
+}
+
 impl fmt::Display for Hash {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&blake3::Hash::from_bytes(self.0).to_hex())

@@ -63,6 +63,8 @@ pub(crate) struct Stat {
     /// Device and inode: equal for two names of one file.
     pub(crate) identity: (u64, u64),
     pub(crate) owner: (u32, u32),
+    /// Whether it is known to have no extended attributes.
+    pub(crate) bare: bool,
 }
 
 /// The result of asking for a lock: held while the guard lives, or held by another.
@@ -80,6 +82,8 @@ pub(crate) struct NewFile<'a> {
     pub(crate) mode: u32,
     /// The file that lends its owner and attributes.
     pub(crate) like: Option<&'a RelPath>,
+    /// What that file is, where it has been looked at.
+    pub(crate) lender: Option<&'a Stat>,
     pub(crate) durable: bool,
 }
 
@@ -150,6 +154,8 @@ pub(crate) trait Disk: fmt::Debug + Send + Sync {
     fn try_lock(&self, path: &RelPath) -> io::Result<LockAttempt>;
     /// What is at `path`; where it is of `kind` with the hash of its contents.
     fn look(&self, path: &RelPath, kind: FileKind) -> io::Result<Option<(Stat, Option<Hash>)>>;
+    /// As `look`, and whether it is bare as far as that costs little.
+    fn examine(&self, path: &RelPath, kind: FileKind) -> io::Result<Option<(Stat, Option<Hash>)>>;
     /// Makes a whole new file: its bytes, the owner and attributes of another, its mode; and
     /// makes it durable, in this order. What was made before a failure may be there.
     fn prepare(&self, new: &NewFile<'_>) -> Result<(), Unmade>;

@@ -5,7 +5,7 @@
 use std::collections::HashMap;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, PoisonError, RwLock};
 
 use rustix::fs::{self, Access, AtFlags, FileType, Mode, OFlags, RenameFlags};
 use rustix::io::{Errno, retry_on_intr};
@@ -20,7 +20,7 @@ use crate::{FileKind, Hash, RelPath};
 pub(crate) struct RealDisk {
     root: Arc<OwnedFd>,
     /// Open folders by path, where they are to stay the same.
-    pins: Option<Mutex<HashMap<RelPath, Arc<OwnedFd>>>>,
+    pins: Option<RwLock<HashMap<String, Arc<OwnedFd>>>>,
 }
 
 /// How many threads wait for the disk at once: more gain little and hold more files open.
@@ -40,22 +40,69 @@ impl RealDisk {
     /// Opens the folder, part by part.
     fn folder(&self, path: Option<&RelPath>) -> io::Result<Arc<OwnedFd>> {
         let Some(path) = path else { return Ok(self.root.clone()) };
-        if let Some(pins) = &self.pins
-            && let Some(open) = pins.lock().unwrap_or_else(PoisonError::into_inner).get(path)
-        {
-            return Ok(open.clone());
+        if let Some(open) = self.pin(path.as_str()) {
+            return Ok(open);
         }
         let above = self.folder(path.parent().as_ref())?;
         let open = retry_on_intr(|| fs::openat(&above, path.file_name(), FOLDER, Mode::empty()))?;
         let open = Arc::new(open);
-        if let Some(pins) = &self.pins {
-            pins.lock().unwrap_or_else(PoisonError::into_inner).insert(path.clone(), open.clone());
+        match &self.pins {
+            // Of two threads that opened it the first one's stays.
+            Some(pins) => {
+                let mut pins = pins.write().unwrap_or_else(PoisonError::into_inner);
+                Ok(pins.entry(path.as_str().to_owned()).or_insert(open).clone())
+            }
+            None => Ok(open),
         }
-        Ok(open)
+    }
+
+    /// The folder, where it is open to stay the same.
+    fn pin(&self, path: &str) -> Option<Arc<OwnedFd>> {
+        let pins = self.pins.as_ref()?.read().unwrap_or_else(PoisonError::into_inner);
+        pins.get(path).cloned()
     }
 
     fn parent(&self, path: &RelPath) -> io::Result<Arc<OwnedFd>> {
-        self.folder(path.parent().as_ref())
+        let Some((above, _)) = path.as_str().rsplit_once('/') else { return Ok(self.root.clone()) };
+        match self.pin(above) {
+            Some(open) => Ok(open),
+            None => self.folder(path.parent().as_ref()),
+        }
+    }
+
+    /// The folders of two files, which often are one.
+    fn parents(&self, a: &RelPath, b: &RelPath) -> io::Result<(Arc<OwnedFd>, Arc<OwnedFd>)> {
+        let above = |path: &RelPath| path.as_str().rfind('/');
+        let first = self.parent(a)?;
+        let same = above(a) == above(b)
+            && above(a).is_none_or(|end| a.as_str()[..end] == b.as_str()[..end]);
+        let second = if same { first.clone() } else { self.parent(b)? };
+        Ok((first, second))
+    }
+
+    fn look_at(
+        &self,
+        path: &RelPath,
+        kind: FileKind,
+        attributes: bool,
+    ) -> io::Result<Option<(Stat, Option<Hash>)>> {
+        let opened = match kind {
+            FileKind::File => self.open(path, OFlags::RDONLY, Mode::empty()),
+            FileKind::Symlink => return (self as &dyn Disk).stat_and_hash(path, kind),
+        };
+        // Something else than a file, or nothing: the other way tells which.
+        let Ok(file) = opened else { return (self as &dyn Disk).stat_and_hash(path, kind) };
+        let mut stat = as_stat(&fs::fstat(&file)?);
+        if stat.kind != EntryKind::File {
+            return Ok(Some((stat, None)));
+        }
+        stat.bare = attributes && is_bare(&file);
+        let mut hasher = blake3::Hasher::new();
+        read_all(&file, usize::try_from(stat.len).unwrap_or(0), &mut |piece| {
+            hasher.update(piece);
+            Ok(())
+        })?;
+        Ok(Some((stat, Some(Hash::of_all(&hasher)))))
     }
 
     fn open(&self, path: &RelPath, flags: OFlags, mode: Mode) -> io::Result<OwnedFd> {
@@ -106,12 +153,42 @@ fn read_all(file: &OwnedFd, len: usize, take: Take<'_>) -> io::Result<()> {
 
 /// Gives `dest` the owner and the extended attributes of `source`.
 fn copy_attributes(source: &OwnedFd, dest: &OwnedFd) -> io::Result<()> {
-    let (was, is) = (fs::fstat(source)?, fs::fstat(dest)?);
-    if (was.st_uid, was.st_gid) != (is.st_uid, is.st_gid) {
-        let (uid, gid) = (fs::Uid::from_raw(was.st_uid), fs::Gid::from_raw(was.st_gid));
-        fs::fchown(dest, Some(uid), Some(gid))?;
-    }
+    let was = fs::fstat(source)?;
+    give_owner(dest, (was.st_uid, was.st_gid))?;
     copy_extended(source, dest)
+}
+
+fn give_owner(file: &OwnedFd, owner: (u32, u32)) -> io::Result<()> {
+    let is = fs::fstat(file)?;
+    if owner != (is.st_uid, is.st_gid) {
+        let (uid, gid) = (fs::Uid::from_raw(owner.0), fs::Gid::from_raw(owner.1));
+        fs::fchown(file, Some(uid), Some(gid))?;
+    }
+    Ok(())
+}
+
+/// The permission bits with which a new file begins. Nobody else may read it before it has the
+/// owner and mode that it is to have; where it has them from the start, they need not be set.
+fn first_mode(new: &NewFile<'_>, bare: Option<&Stat>) -> Mode {
+    let keeps_its_owner = match (new.like, bare) {
+        (None, _) => true,
+        // Its group may be another at first, which is the same where a group may what all may.
+        (Some(_), Some(lender)) => {
+            rustix::process::geteuid().as_raw() == lender.owner.0
+                && (new.mode >> 3) & 7 == new.mode & 7
+        }
+        (Some(_), None) => false,
+    };
+    match keeps_its_owner {
+        true => Mode::from_raw_mode((new.mode & 0o777) as _),
+        false => Mode::RUSR | Mode::WUSR,
+    }
+}
+
+/// Whether the file certainly has no extended attributes.
+fn is_bare(file: &OwnedFd) -> bool {
+    // Names that have no room here are an error, like whatever else leaves it uncertain.
+    matches!(fs::flistxattr(file, &mut [0_u8; 64]), Ok(0) | Err(Errno::OPNOTSUPP))
 }
 
 #[allow(
@@ -139,6 +216,7 @@ fn as_stat(stat: &fs::Stat) -> Stat {
         links: u64::from(stat.st_nlink),
         identity: (stat.st_dev as u64, u64::from(stat.st_ino)),
         owner: (stat.st_uid, stat.st_gid),
+        bare: false,
     }
 }
 
@@ -256,17 +334,17 @@ impl Disk for RealDisk {
     }
 
     fn rename(&self, from: &RelPath, to: &RelPath) -> io::Result<()> {
-        let (old, new) = (self.parent(from)?, self.parent(to)?);
+        let (old, new) = self.parents(from, to)?;
         Ok(fs::renameat(&old, from.file_name(), &new, to.file_name())?)
     }
 
     fn rename_new(&self, from: &RelPath, to: &RelPath) -> io::Result<()> {
-        let (old, new) = (self.parent(from)?, self.parent(to)?);
+        let (old, new) = self.parents(from, to)?;
         Ok(fs::renameat_with(&old, from.file_name(), &new, to.file_name(), RenameFlags::NOREPLACE)?)
     }
 
     fn exchange(&self, a: &RelPath, b: &RelPath) -> io::Result<()> {
-        let (old, new) = (self.parent(a)?, self.parent(b)?);
+        let (old, new) = self.parents(a, b)?;
         Ok(fs::renameat_with(&old, a.file_name(), &new, b.file_name(), RenameFlags::EXCHANGE)?)
     }
 
@@ -287,7 +365,7 @@ impl Disk for RealDisk {
     fn remove_folder(&self, path: &RelPath) -> io::Result<()> {
         self.unlink(path, AtFlags::REMOVEDIR)?;
         if let Some(pins) = &self.pins {
-            pins.lock().unwrap_or_else(PoisonError::into_inner).remove(path);
+            pins.write().unwrap_or_else(PoisonError::into_inner).remove(path.as_str());
         }
         Ok(())
     }
@@ -314,40 +392,36 @@ impl Disk for RealDisk {
     }
 
     fn look(&self, path: &RelPath, kind: FileKind) -> io::Result<Option<(Stat, Option<Hash>)>> {
-        let opened = match kind {
-            FileKind::File => self.open(path, OFlags::RDONLY, Mode::empty()),
-            FileKind::Symlink => return (self as &dyn Disk).stat_and_hash(path, kind),
-        };
-        // Something else than a file, or nothing: the other way tells which.
-        let Ok(file) = opened else { return (self as &dyn Disk).stat_and_hash(path, kind) };
-        let stat = as_stat(&fs::fstat(&file)?);
-        if stat.kind != EntryKind::File {
-            return Ok(Some((stat, None)));
-        }
-        let mut hasher = blake3::Hasher::new();
-        read_all(&file, usize::try_from(stat.len).unwrap_or(0), &mut |piece| {
-            hasher.update(piece);
-            Ok(())
-        })?;
-        Ok(Some((stat, Some(Hash::of_all(&hasher)))))
+        self.look_at(path, kind, false)
+    }
+
+    fn examine(&self, path: &RelPath, kind: FileKind) -> io::Result<Option<(Stat, Option<Hash>)>> {
+        self.look_at(path, kind, true)
     }
 
     fn prepare(&self, new: &NewFile<'_>) -> Result<(), Unmade> {
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL;
-        // Nobody else may read it before it has the owner and mode that it is to have.
-        let file =
-            self.open(new.path, flags, Mode::RUSR | Mode::WUSR).map_err(Unmade::of("create"))?;
+        let bare = new.lender.filter(|lender| lender.bare);
+        let first = first_mode(new, bare);
+        let file = self.open(new.path, flags, first).map_err(Unmade::of("create"))?;
         new.content.pieces(&mut |piece| write_all(&file, piece)).map_err(Unmade::of("create"))?;
-        if let Some(like) = new.like {
-            let copied = self
-                .open_file(like, OFlags::RDONLY)
-                .and_then(|source| copy_attributes(&source, &file));
-            copied.map_err(Unmade::of_like)?;
+        match (new.like, bare) {
+            (Some(_), Some(lender)) => give_owner(&file, lender.owner).map_err(Unmade::of_like)?,
+            (Some(like), None) => {
+                let copied = self
+                    .open_file(like, OFlags::RDONLY)
+                    .and_then(|source| copy_attributes(&source, &file));
+                copied.map_err(Unmade::of_like)?;
+            }
+            (None, _) => {}
         }
         // Last, because a change of owner clears the set-id bits and an access list brings its own
         // idea of the mode.
-        fs::fchmod(&file, Mode::from_raw_mode(new.mode as _))
-            .map_err(|errno| Unmade::of("set the mode of")(errno.into()))?;
+        let set = fs::fstat(&file).and_then(|is| match as_stat(&is).mode == new.mode {
+            true => Ok(()),
+            false => fs::fchmod(&file, Mode::from_raw_mode(new.mode as _)),
+        });
+        set.map_err(|errno| Unmade::of("set the mode of")(errno.into()))?;
         if new.durable {
             retry_on_intr(|| fs::fsync(&file)).map_err(|errno| Unmade::of("sync")(errno.into()))?;
         }
@@ -373,7 +447,7 @@ impl Disk for RealDisk {
     }
 
     fn pinned(&self) -> Arc<dyn Disk> {
-        Arc::new(RealDisk { root: self.root.clone(), pins: Some(Mutex::new(HashMap::new())) })
+        Arc::new(RealDisk { root: self.root.clone(), pins: Some(RwLock::default()) })
     }
 }
 

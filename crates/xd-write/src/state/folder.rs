@@ -17,7 +17,12 @@ use xd_changeset::{ChangeSet, Hash};
 use xd_protocol::Verdict;
 use xd_resolve::{Decider, DecisionRecord, Lineage, RecordError, Recorder, StagedAction, Tier};
 
-use super::{LogEvent, LogLine, StateError, StateLock, error::unreadable, event::files_of};
+use super::{
+    LogEvent, LogLine, StateError, StateLock,
+    error::unreadable,
+    event::files_of,
+    hashed::{Unkept, Unwritten, read_hashed, write_hashed},
+};
 use crate::{KeptPlan, PlanRecord, PlanRecorder, Workspace, inert::inert_json};
 
 /// A staged action as it is kept: everything but its number and its effect.
@@ -163,22 +168,33 @@ impl StateFolder {
             what: self.name(&path),
             message: message.to_owned(),
         };
-        let bytes = self.bytes(&path)?.ok_or_else(|| damaged("it is missing"))?;
-        if digest != Some(Hash::of(&bytes)) {
-            return Err(damaged("it is not what was staged"));
+        let file = self.open_plain(&path)?.ok_or_else(|| damaged("it is missing"))?;
+        match read_hashed(file, digest) {
+            Ok(action) => Ok(action),
+            Err(Unkept::Another) => Err(damaged("it is not what was staged")),
+            Err(Unkept::Io(error)) => Err(StateError::io(self.name(&path))(error)),
+            Err(Unkept::Json(error)) => Err(damaged(&unreadable("staged action", &error))),
         }
-        serde_json::from_slice(&bytes)
-            .map_err(|error| damaged(&unreadable("staged action", &error)))
     }
 
     /// The bytes of a file; none where nothing is there. What is no plain file is not opened.
     fn bytes(&self, path: &str) -> Result<Option<Vec<u8>>, StateError> {
+        let Some(mut file) = self.open_plain(path)? else { return Ok(None) };
+        let mut bytes = Vec::new();
+        match file.read_to_end(&mut bytes) {
+            Ok(_) => Ok(Some(bytes)),
+            Err(error) => Err(StateError::io(self.name(path))(error)),
+        }
+    }
+
+    /// A file to read; none where nothing is there. What is no plain file is not opened.
+    fn open_plain(&self, path: &str) -> Result<Option<std::fs::File>, StateError> {
         let found = self.folder.symlink_metadata(path).and_then(|found| match found.is_file() {
-            true => self.folder.read(path).map(Some),
+            true => self.folder.open(path).map(Some),
             false => Ok(None),
         });
         match found {
-            Ok(Some(bytes)) => Ok(Some(bytes)),
+            Ok(Some(file)) => Ok(Some(file.into_std())),
             Ok(None) => {
                 let message = "it is not a plain file".to_owned();
                 Err(StateError::Damaged { what: self.name(path), message })
@@ -214,18 +230,22 @@ impl StateFolder {
     fn keep(&self, number: u64, action: &ActionFile) -> Result<Hash, StateError> {
         let path = action_path(number);
         let error = || StateError::io(self.name(&path));
-        let bytes = serde_json::to_vec(action).map_err(|error| StateError::Damaged {
-            what: self.name(&path),
-            message: error.to_string(),
-        })?;
         let mut options = private_file();
         options.write(true).create_new(true);
-        let mut file = self.folder.open_with(&path, &options).map_err(error())?.into_std();
-        file.write_all(&bytes).map_err(error())?;
-        file.sync_all().map_err(error())?;
+        let file = self.folder.open_with(&path, &options).map_err(error())?.into_std();
+        let written = write_hashed(file, action).map_err(|failed| match failed {
+            Unwritten::Io(failed) => error()(failed),
+            Unwritten::Json(failed) => {
+                StateError::Damaged { what: self.name(&path), message: failed.to_string() }
+            }
+        });
+        if written.is_err() {
+            // Half an action is worse than none; the error that matters is the one before.
+            let _ = self.folder.remove_file(&path);
+        }
         let staged = self.folder.open("staged").map_err(error())?;
         staged.sync_all().map_err(error())?;
-        Ok(Hash::of(&bytes))
+        written
     }
 
     pub(super) fn dir(&self) -> &Arc<Dir> {

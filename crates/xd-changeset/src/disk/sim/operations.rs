@@ -23,7 +23,7 @@ impl SimDisk {
 
     /// A whole file step by step, so that each can fail and be stopped at.
     fn prepare_file(&self, new: &NewFile<'_>) -> Result<(), Unmade> {
-        let NewFile { path, content, mode, like, durable } = *new;
+        let NewFile { path, content, mode, like, lender: _, durable } = *new;
         match content.slice() {
             Some(bytes) => self.create(path, bytes, mode).map_err(Unmade::of("create"))?,
             None => {
@@ -60,6 +60,7 @@ impl Disk for SimDisk {
                 links: if node.kind == EntryKind::Folder { 1 } else { state.count(ino) as u64 },
                 identity: (state.device(path), ino),
                 owner: (0, 0),
+                bare: false,
             })
         })
     }
@@ -286,6 +287,10 @@ impl Disk for SimDisk {
 
     fn look(&self, path: &RelPath, kind: FileKind) -> io::Result<Option<(Stat, Option<Hash>)>> {
         (self as &dyn Disk).stat_and_hash(path, kind)
+    }
+
+    fn examine(&self, path: &RelPath, kind: FileKind) -> io::Result<Option<(Stat, Option<Hash>)>> {
+        self.look(path, kind)
     }
 
     fn prepare(&self, new: &NewFile<'_>) -> Result<(), Unmade> {
