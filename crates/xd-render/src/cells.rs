@@ -23,7 +23,7 @@ impl Cells {
     /// The cells that `text` takes.
     #[must_use]
     pub fn width(&self, text: &str) -> usize {
-        if text.bytes().all(|b| b.is_ascii_graphic() || b == b' ') {
+        if is_plain(text) {
             return text.len();
         }
         text.graphemes(true).map(|cluster| self.cluster(cluster)).sum()
@@ -85,6 +85,10 @@ impl Cells {
     /// a whole line gives an empty range, for which the caller draws a stand-in.
     pub(crate) fn wrap(&self, text: &str, width: usize, at: Break) -> Vec<Range<usize>> {
         let width = width.max(1);
+        if is_plain(text) && (text.len() <= width || at == Break::Anywhere) {
+            let starts = (0..text.len().max(1)).step_by(width);
+            return starts.map(|start| start..text.len().min(start + width)).collect();
+        }
         let mut clusters = Vec::new();
         let mut total = 0;
         for (offset, cluster) in text.grapheme_indices(true) {
@@ -149,6 +153,11 @@ pub enum Break {
     Words,
     /// Anywhere between grapheme clusters, dropping nothing. For code.
     Anywhere,
+}
+
+/// Whether every byte of `text` is a cell, as in most of code.
+fn is_plain(text: &str) -> bool {
+    text.bytes().all(|b| b.is_ascii_graphic() || b == b' ')
 }
 
 fn trimmed(text: &str, range: Range<usize>) -> Range<usize> {

@@ -35,10 +35,23 @@ impl Diff {
     /// `see_all` (`xd show 3`) says how to see it (case 107).
     #[must_use]
     pub fn lines(&self, options: &Options, see_all: Option<&str>) -> Vec<Line> {
+        let mut all = Vec::new();
+        self.draw(options, see_all, &mut |lines| all.extend(lines));
+        all
+    }
+
+    /// The same in pieces, a file at a time: a large diff need not be in memory as lines.
+    pub fn draw(
+        &self,
+        options: &Options,
+        see_all: Option<&str>,
+        print: &mut dyn FnMut(Vec<Line>),
+    ) {
         let bound = options.max_lines.unwrap_or(usize::MAX);
         let total = self.line_count();
-        let (mut out, mut shown) = (Vec::new(), 0);
+        let mut shown = 0;
         for part in &self.parts {
+            let mut out = Vec::new();
             match part {
                 Part::Note(text) => {
                     let line = Line::of(&clean_line_at(text, &options.cells), Role::Muted);
@@ -58,6 +71,7 @@ impl Diff {
                 }
                 Part::File(_) => {}
             }
+            print(out);
         }
         if shown < total {
             let mut text = format!("… {} of {total} lines not shown", total - shown);
@@ -65,9 +79,8 @@ impl Diff {
                 text.push_str(&format!("; all of it: {see_all}"));
             }
             let line = Line::of(&text, Role::Warning);
-            out.extend(line.wrap(options.columns(), Break::Words, &options.cells));
+            print(line.wrap(options.columns(), Break::Words, &options.cells));
         }
-        out
     }
 }
 

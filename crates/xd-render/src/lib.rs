@@ -92,6 +92,6 @@ pub use decision::{Decision, Outcome};
 pub use diff::{Diff, FileChange, FileDiff};
 pub use link::Link;
 pub use options::Options;
-pub use preview::{Preview, PreviewState, preview_block};
+pub use preview::{Preview, PreviewState, draw_preview, preview_block};
 pub use style::{Line, Role, Span, Style};
 pub use theme::Theme;

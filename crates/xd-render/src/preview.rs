@@ -102,6 +102,13 @@ impl Preview {
 /// [`Options::max_lines`], with the cut stated (cases 107 and 109).
 #[must_use]
 pub fn preview_block(preview: &Preview, options: &Options) -> Vec<Line> {
+    let mut all = Vec::new();
+    draw_preview(preview, options, &mut |lines| all.extend(lines));
+    all
+}
+
+/// The same in pieces, a file at a time: a large preview need not be in memory as lines.
+pub fn draw_preview(preview: &Preview, options: &Options, print: &mut dyn FnMut(Vec<Line>)) {
     let (icon, word, role) = preview.state.title();
     let title = Style::new(role).bold();
     let (source, summary) = split_label(preview.label.as_deref(), preview.source.as_deref());
@@ -136,9 +143,12 @@ pub fn preview_block(preview: &Preview, options: &Options) -> Vec<Line> {
     };
     let diff = Diff::parse(text.trim_start_matches('\n'));
     lines.extend(diff.summary(options));
-    if diff.line_count() > 0 || diff.has_notes() {
+    let more = diff.line_count() > 0 || diff.has_notes();
+    if more {
         lines.push(Line::new());
-        lines.extend(diff.lines(options, preview.see_all.as_deref()));
     }
-    lines
+    print(lines);
+    if more {
+        diff.draw(options, preview.see_all.as_deref(), print);
+    }
 }

@@ -228,6 +228,12 @@ impl Line {
     /// The lines that this one becomes at `width` cells, at least one.
     #[must_use]
     pub fn wrap(&self, width: usize, at: Break, cells: &Cells) -> Vec<Self> {
+        if let [span] = self.spans.as_slice()
+            && span.text.len() <= width
+            && cells.width(&span.text) <= width
+        {
+            return vec![self.clone()];
+        }
         let text = self.text();
         let style = self.spans.first().map_or(Style::new(Role::Text), Span::style);
         cells

@@ -5,7 +5,7 @@ use std::{path::Path, sync::Arc};
 use serde_json::{Value, json};
 use xd_changeset::ChangeSet;
 use xd_protocol::StageNumber;
-use xd_render::{Line, PreviewState, Role, preview_block};
+use xd_render::{Line, PreviewState, Role, draw_preview};
 use xd_resolve::{ActionState, StagedAction};
 use xd_write::{ActionFile, LogEvent, LogLine};
 
@@ -118,7 +118,8 @@ pub(crate) fn show(
         text,
         ..preview::of(&action, stale(&view, &action), None)
     };
-    screen.lines(&preview_block(&preview, &screen.whole()));
+    let options = screen.whole();
+    draw_preview(&preview, &options, &mut |lines| screen.lines(&lines));
     Ok(Status::Done)
 }
 

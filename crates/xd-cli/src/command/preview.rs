@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use xd_changeset::{ChangeSet, FileSummary};
-use xd_render::{Line, Preview, PreviewState, Role, preview_block};
+use xd_render::{Line, Preview, PreviewState, Role, draw_preview};
 use xd_resolve::{ActionState, Staged, StagedAction};
 use xd_write::{Proposed, stage_change_set};
 
@@ -67,7 +67,8 @@ pub(super) fn stage(
 pub(super) fn staged(staged: &Staged, screen: &mut Screen) {
     let number = staged.number();
     let preview = of(staged.action(), None, Some(format!("xd show {number}")));
-    screen.lines(&preview_block(&preview, screen.options()));
+    let options = screen.options().clone();
+    draw_preview(&preview, &options, &mut |lines| screen.lines(&lines));
     screen.text(&format!(
         "\nStaged as @{number}; no file is changed yet.\n  apply:   xd resolve {number} \"why\"\n  \
          discard: xd reject {number} \"why\""
