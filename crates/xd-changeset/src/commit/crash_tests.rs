@@ -2,11 +2,11 @@
 
 use rustix::io::Errno;
 
-use super::apply_locked_for_tests as apply;
 use super::journal::{self, Progress};
 use super::proof_tests::prove;
 use super::recover::recover;
 use super::scenarios::{Scenario, all, p};
+use super::{apply_locked_either_way, apply_locked_for_tests as apply};
 use crate::RecoveryOutcome;
 use crate::disk::Disk as _;
 use crate::disk::sim::{Lasting, Picture, SimDisk};
@@ -225,13 +225,16 @@ fn f3_a_set_applied_without_durability_survives_the_end_of_the_process() {
         for at in 0.. {
             let disk = scenario.disk.fork();
             let stopped = stopped_at(&disk, at, |disk| {
-                if super::lock::make_state_folder(disk).is_ok() {
-                    drop(super::apply_locked(disk, &scenario.set, false));
-                }
+                drop(apply_locked_either_way(disk, &scenario.set, false));
             });
             let fresh = disk.after_stop(1);
+            let context = format!("not durable, ended at {at}");
+            // The next process ends too, at every operation of its recovery.
+            if scenario.set.len() <= 20 || at % 10 == 0 {
+                states += explore_recovery(&scenario, &verdict, &fresh, 1, &context);
+            }
             recover(&fresh).unwrap();
-            verdict.check(&scenario, &fresh, &format!("not durable, ended at {at}"));
+            verdict.check(&scenario, &fresh, &context);
             states += 1;
             if !stopped {
                 break;

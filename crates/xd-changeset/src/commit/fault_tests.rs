@@ -5,14 +5,23 @@ use rustix::io::Errno;
 use super::proof_tests::prove;
 use super::recover::recover;
 use super::scenarios::all;
-use super::{ApplyError, apply_locked_for_tests as apply};
-use crate::disk::sim::Lasting;
+use super::{ApplyError, apply_locked_either_way, apply_locked_for_tests as apply};
+use crate::ChangeSet;
+use crate::disk::sim::{Lasting, SimDisk};
 
 const ERRORS: [Errno; 7] =
     [Errno::IO, Errno::NOSPC, Errno::ACCESS, Errno::ROFS, Errno::MFILE, Errno::XDEV, Errno::INTR];
 
 #[test]
 fn f3_case_013_case_015_a_fault_at_every_operation_leaves_all_or_nothing() {
+    let tried = every_fault(true) + every_fault(false);
+    prove("errors_tried", ERRORS.len());
+    prove("faults_at_an_operation_once_and_for_ever", tried);
+}
+
+/// Every fault in every scenario; answers how many.
+fn every_fault(durable: bool) -> usize {
+    let apply = |disk: &SimDisk, set: &ChangeSet| apply_locked_either_way(disk, set, durable);
     let mut tried = 0;
     for scenario in all() {
         let before = scenario.disk.picture();
@@ -33,8 +42,10 @@ fn f3_case_013_case_015_a_fault_at_every_operation_leaves_all_or_nothing() {
                 let reached = disk.with(|state| state.operations) > at;
                 disk.with(|state| state.fault = None);
                 tried += 1;
-                let context =
-                    format!("{} {lasting:?} {errno:?} at {at}: {result:?}", scenario.name);
+                let context = format!(
+                    "{} {durable} {lasting:?} {errno:?} at {at}: {result:?}",
+                    scenario.name
+                );
                 match &result {
                     Ok(applied) => {
                         if applied.leftovers {
@@ -73,8 +84,7 @@ fn f3_case_013_case_015_a_fault_at_every_operation_leaves_all_or_nothing() {
             }
         }
     }
-    prove("errors_tried", ERRORS.len());
-    prove("faults_at_an_operation_once_and_for_ever", tried);
+    tried
 }
 
 #[test]
@@ -102,7 +112,14 @@ fn f3_a_fault_that_passes_is_taken_back_at_once() {
 /// wrote is there afterwards, and the rest is all old or all new.
 #[test]
 fn f2_case_005_what_another_writes_during_the_apply_survives() {
+    let tried = every_foreign_write(true) + every_foreign_write(false);
+    prove("foreign_writes_during_an_apply", tried);
+}
+
+/// A foreign write before every operation of every scenario; answers how many.
+fn every_foreign_write(durable: bool) -> usize {
     const THEIRS: &[u8] = b"written by somebody else";
+    let apply = |disk: &SimDisk, set: &ChangeSet| apply_locked_either_way(disk, set, durable);
     let (mut stale, mut applied) = (0, 0);
     for scenario in all() {
         let before = scenario.disk.picture();
@@ -146,5 +163,5 @@ fn f2_case_005_what_another_writes_during_the_apply_survives() {
         }
     }
     assert!(stale > 100 && applied > 100, "{stale} stale, {applied} applied");
-    prove("foreign_writes_during_an_apply", stale + applied);
+    stale + applied
 }

@@ -263,8 +263,18 @@ fn apply_locked_for_tests(
     disk: &crate::disk::sim::SimDisk,
     set: &ChangeSet,
 ) -> Result<Applied, ApplyError> {
+    apply_locked_either_way(disk, set, true)
+}
+
+/// A commit on a given disk, durable or not, past the lock.
+#[cfg(test)]
+fn apply_locked_either_way(
+    disk: &crate::disk::sim::SimDisk,
+    set: &ChangeSet,
+    durable: bool,
+) -> Result<Applied, ApplyError> {
     match lock::make_state_folder(disk) {
-        Ok(()) => apply_locked(disk, set, true),
+        Ok(()) => apply_locked(disk, set, durable),
         Err(failure) => Err(failure.into()),
     }
 }

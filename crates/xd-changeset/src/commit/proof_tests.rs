@@ -57,7 +57,7 @@ pub(super) fn prove(name: &str, number: usize) {
     let mut text = serde_json::to_string_pretty(&renewed).unwrap();
     text.push('\n');
     // In one step, because the tests of another run may be reading it.
-    let aside = path.with_extension("new");
+    let aside = path.with_extension(format!("{}.new", std::process::id()));
     std::fs::write(&aside, text).unwrap();
     std::fs::rename(&aside, &path).unwrap();
 }

@@ -158,13 +158,15 @@ fn copy_attributes(source: &OwnedFd, dest: &OwnedFd) -> io::Result<()> {
     copy_extended(source, dest)
 }
 
-fn give_owner(file: &OwnedFd, owner: (u32, u32)) -> io::Result<()> {
-    let is = fs::fstat(file)?;
-    if owner != (is.st_uid, is.st_gid) {
-        let (uid, gid) = (fs::Uid::from_raw(owner.0), fs::Gid::from_raw(owner.1));
-        fs::fchown(file, Some(uid), Some(gid))?;
+/// Gives the file its owner; answers its mode, unless it may be another now.
+fn give_owner(file: &OwnedFd, owner: (u32, u32)) -> io::Result<Option<u32>> {
+    let is = as_stat(&fs::fstat(file)?);
+    if owner == is.owner {
+        return Ok(Some(is.mode));
     }
-    Ok(())
+    let (uid, gid) = (fs::Uid::from_raw(owner.0), fs::Gid::from_raw(owner.1));
+    fs::fchown(file, Some(uid), Some(gid))?;
+    Ok(None)
 }
 
 /// The permission bits with which a new file begins. Nobody else may read it before it has the
@@ -405,23 +407,24 @@ impl Disk for RealDisk {
         let first = first_mode(new, bare);
         let file = self.open(new.path, flags, first).map_err(Unmade::of("create"))?;
         new.content.pieces(&mut |piece| write_all(&file, piece)).map_err(Unmade::of("create"))?;
-        match (new.like, bare) {
+        // The mode as it is now, where nothing after this can change it but the last step.
+        let is = match (new.like, bare) {
             (Some(_), Some(lender)) => give_owner(&file, lender.owner).map_err(Unmade::of_like)?,
             (Some(like), None) => {
                 let copied = self
                     .open_file(like, OFlags::RDONLY)
                     .and_then(|source| copy_attributes(&source, &file));
                 copied.map_err(Unmade::of_like)?;
+                None
             }
-            (None, _) => {}
-        }
+            (None, _) => fs::fstat(&file).ok().map(|is| as_stat(&is).mode),
+        };
         // Last, because a change of owner clears the set-id bits and an access list brings its own
         // idea of the mode.
-        let set = fs::fstat(&file).and_then(|is| match as_stat(&is).mode == new.mode {
-            true => Ok(()),
-            false => fs::fchmod(&file, Mode::from_raw_mode(new.mode as _)),
-        });
-        set.map_err(|errno| Unmade::of("set the mode of")(errno.into()))?;
+        if is != Some(new.mode) {
+            fs::fchmod(&file, Mode::from_raw_mode(new.mode as _))
+                .map_err(|errno| Unmade::of("set the mode of")(errno.into()))?;
+        }
         if new.durable {
             retry_on_intr(|| fs::fsync(&file)).map_err(|errno| Unmade::of("sync")(errno.into()))?;
         }

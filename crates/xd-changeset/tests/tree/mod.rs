@@ -19,7 +19,11 @@ pub(crate) type Snapshot = BTreeMap<String, (char, u32, u64, Vec<u8>)>;
 #[allow(dead_code, reason = "each test binary uses a part")]
 impl Tree {
     pub(crate) fn new(files: &[(&str, &[u8])]) -> Self {
-        let tree = Self(tempfile::tempdir().unwrap());
+        Self::new_in(&std::env::temp_dir(), files)
+    }
+
+    pub(crate) fn new_in(place: &Path, files: &[(&str, &[u8])]) -> Self {
+        let tree = Self(tempfile::tempdir_in(place).unwrap());
         for (path, bytes) in files {
             fs::create_dir_all(tree.at(path).parent().unwrap()).unwrap();
             tree.write(path, bytes);
