@@ -168,6 +168,12 @@ impl<M: Model> Agent<M> {
         self
     }
 
+    /// The same for every later run, in place of the token before: what aborted one run does not
+    /// abort the next.
+    pub fn set_cancel(&mut self, cancel: CancellationToken) {
+        self.cancel = cancel;
+    }
+
     /// Keeps the history in `transcript` from now on.
     #[must_use]
     pub fn with_transcript(mut self, transcript: impl Transcript + 'static) -> Self {
@@ -275,10 +281,10 @@ impl<M: Model> Agent<M> {
         let request = TurnRequest {
             tools: self.tools.iter().map(|tool| tool.name.clone()).collect(),
             static_choice: self.static_choice.clone(),
-            forcing: self.host.session().forcing_of(self.model.id(), self.declared()),
+            forcing: self.declared(),
             thinking: self.model.thinking(),
         };
-        let plan = self.host.session().next_turn(&request);
+        let plan = self.host.session().next_turn_of(self.model.id(), &request);
         if let Some(tool) = &plan.unavailable {
             self.emit(Event::ToolUnavailable { tool: tool.clone() });
         }
@@ -296,8 +302,9 @@ impl<M: Model> Agent<M> {
         plan
     }
 
-    /// Sends the turn. None where the provider refused a forced choice: that is learned, and the
-    /// turn is to be planned anew (`CONTRACT G9`).
+    /// Sends the turn. None where the provider refused a choice that this turn alone carries, of the
+    /// gate or of a hard directive: that is learned, and the turn is to be planned anew, without
+    /// (`CONTRACT G9`).
     async fn ask(&mut self, plan: &TurnPlan) -> Result<Option<Reply>, AgentError> {
         self.turns += 1;
         let (turn, tool_choice) = (self.turns, plan.tool_choice.clone());
@@ -329,6 +336,20 @@ impl<M: Model> Agent<M> {
         match error {
             ModelError::ChoiceRefused { .. } if plan.forces() => {
                 session.forcing_refused(self.model.id(), self.declared(), self.model.thinking());
+                Ok(None)
+            }
+            // A hard directive's: `judge` has told its queue, which served it for this turn.
+            ModelError::ChoiceRefused { .. } if plan.tool_choice != self.static_choice => {
+                let tool = match &plan.tool_choice {
+                    ToolChoice::Named(tool) => Some(tool.as_str()),
+                    ToolChoice::Required => Some("any tool"),
+                    ToolChoice::Auto | ToolChoice::None => None,
+                };
+                if let Some(tool) = tool {
+                    let thinking = self.model.thinking();
+                    session.forcing_refused(self.model.id(), self.declared(), thinking);
+                    self.emit(Event::ForcingUnavailable { tool: tool.to_owned() });
+                }
                 Ok(None)
             }
             error @ (ModelError::ChoiceRefused { .. }

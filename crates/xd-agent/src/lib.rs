@@ -2,8 +2,8 @@
 //!
 //! *Layer:* above `xd-write`. *Uses:* `xd-protocol`, `xd-resolve`, `xd-session`, `xd-write`, tokio.
 //! *Touches:* the files of transcripts and scripts, others only through the host's tools; the
-//! network with the feature `http`, without which nothing of it is built. *Never touches:* the
-//! terminal, the environment.
+//! network with the feature `http`, processes with the feature `tools`, without which nothing of
+//! either is built. *Never touches:* the terminal, the environment.
 //!
 //! # The rules
 //! - **Invariant G1:** what was sent stays: every request's messages begin with all messages of
@@ -39,7 +39,8 @@
 //!
 //! # Where to read on
 //! [`Agent::prompt`] for the loop, [`Model`] to bring a model, [`Event`] and [`Delta`] for what a
-//! front end hears, `provider` for models over HTTP (feature `http`), [`CapabilityTable`] for what
+//! front end hears, `provider` for models over HTTP (feature `http`), `tools` for
+//! tools that look and run (feature `tools`), [`CapabilityTable`] for what
 //! may be asked of them, [`ScriptedModel`] and [`Recording`] for runs that are repeated.
 //! `examples/assemble.rs` puts an agent together from the parts.
 
@@ -55,6 +56,8 @@ pub mod provider;
 mod provider_error;
 mod record;
 mod script;
+#[cfg(feature = "tools")]
+pub mod tools;
 mod transcript;
 
 pub use agent::{Agent, AgentError, Stop};

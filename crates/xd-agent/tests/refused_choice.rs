@@ -83,3 +83,31 @@ async fn g9_a_refusal_of_what_the_host_itself_chose_is_an_error() {
     let error = agent.prompt("Go.").await.unwrap_err();
     assert!(matches!(error, AgentError::Model(ModelError::ChoiceRefused { .. })), "{error}");
 }
+
+// CONTRACT G9, Q6: what a person forced is learned too when it is refused, and the run goes on.
+#[tokio::test]
+async fn g9_q6_a_refused_hard_directive_is_learned_and_does_not_end_the_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let host = Host::builder(Arc::new(Session::new()), Workspace::open(folder.path()).unwrap());
+    let host = Arc::new(host.build());
+    let sent = Arc::new(Mutex::new(Vec::new()));
+    let inner = ScriptedModel::new([Reply::text("Without it."), Reply::text("Again without.")]);
+    let model = Stubborn { inner, sent: Arc::clone(&sent) };
+    let told = Arc::new(Mutex::new(Vec::new()));
+    let into = Arc::clone(&told);
+    let mut agent = Agent::new(model, Arc::clone(&host)).on_event(move |event| {
+        if let Event::ForcingUnavailable { tool } = event {
+            into.lock().unwrap().push(tool.clone());
+        }
+    });
+    host.session().with_queue(|queue| queue.user_force("read"));
+    assert_eq!(agent.prompt("Go.").await.unwrap(), Stop::Done);
+    let (named, auto) = (ToolChoice::Named("read".to_owned()), ToolChoice::Auto);
+    assert_eq!(*sent.lock().unwrap(), [named, auto.clone()]);
+    assert_eq!(*told.lock().unwrap(), ["read"]);
+    // It is known by now: the same wish is not sent a second time.
+    host.session().with_queue(|queue| queue.user_force("read"));
+    assert_eq!(agent.prompt("Go on.").await.unwrap(), Stop::Done);
+    assert_eq!(sent.lock().unwrap().last(), Some(&auto));
+    assert!(!sent.lock().unwrap()[2..].iter().any(|choice| matches!(choice, ToolChoice::Named(_))));
+}
