@@ -1,6 +1,7 @@
 //! The narrow trait through which every file effect goes, so that a simulated disk can stand in
 //! for the real one.
 
+mod attributes;
 mod real;
 mod scratch;
 #[cfg(test)]

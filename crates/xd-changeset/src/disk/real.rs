@@ -4,12 +4,13 @@
 
 use std::collections::HashMap;
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use rustix::fs::{self, Access, AtFlags, FileType, Mode, OFlags, RenameFlags};
 use rustix::io::{Errno, retry_on_intr};
 
+use super::attributes::{copy_attributes, first_mode, give_owner, is_bare};
 use super::scratch::nameless;
 use super::{Disk, EntryKind, LockAttempt, NewFile, Stat, Take, Unmade, private_scratch};
 use crate::root::STATE_FOLDER;
@@ -151,54 +152,12 @@ fn read_all(file: &OwnedFd, len: usize, take: Take<'_>) -> io::Result<()> {
     }
 }
 
-/// Gives `dest` the owner and the extended attributes of `source`.
-fn copy_attributes(source: &OwnedFd, dest: &OwnedFd) -> io::Result<()> {
-    let was = fs::fstat(source)?;
-    give_owner(dest, (was.st_uid, was.st_gid))?;
-    copy_extended(source, dest)
-}
-
-/// Gives the file its owner; answers its mode, unless it may be another now.
-fn give_owner(file: &OwnedFd, owner: (u32, u32)) -> io::Result<Option<u32>> {
-    let is = as_stat(&fs::fstat(file)?);
-    if owner == is.owner {
-        return Ok(Some(is.mode));
-    }
-    let (uid, gid) = (fs::Uid::from_raw(owner.0), fs::Gid::from_raw(owner.1));
-    fs::fchown(file, Some(uid), Some(gid))?;
-    Ok(None)
-}
-
-/// The permission bits with which a new file begins. Nobody else may read it before it has the
-/// owner and mode that it is to have; where it has them from the start, they need not be set.
-fn first_mode(new: &NewFile<'_>, bare: Option<&Stat>) -> Mode {
-    let keeps_its_owner = match (new.like, bare) {
-        (None, _) => true,
-        // Its group may be another at first, which is the same where a group may what all may.
-        (Some(_), Some(lender)) => {
-            rustix::process::geteuid().as_raw() == lender.owner.0
-                && (new.mode >> 3) & 7 == new.mode & 7
-        }
-        (Some(_), None) => false,
-    };
-    match keeps_its_owner {
-        true => Mode::from_raw_mode((new.mode & 0o777) as _),
-        false => Mode::RUSR | Mode::WUSR,
-    }
-}
-
-/// Whether the file certainly has no extended attributes.
-fn is_bare(file: &OwnedFd) -> bool {
-    // Names that have no room here are an error, like whatever else leaves it uncertain.
-    matches!(fs::flistxattr(file, &mut [0_u8; 64]), Ok(0) | Err(Errno::OPNOTSUPP))
-}
-
 #[allow(
     clippy::useless_conversion,
     clippy::unnecessary_cast,
     reason = "the widths differ between systems"
 )]
-fn as_stat(stat: &fs::Stat) -> Stat {
+pub(super) fn as_stat(stat: &fs::Stat) -> Stat {
     let kind = match FileType::from_raw_mode(stat.st_mode) {
         FileType::RegularFile => EntryKind::File,
         FileType::Symlink => EntryKind::Symlink,
@@ -451,52 +410,5 @@ impl Disk for RealDisk {
 
     fn pinned(&self) -> Arc<dyn Disk> {
         Arc::new(RealDisk { root: self.root.clone(), pins: Some(RwLock::default()) })
-    }
-}
-
-/// Copies the extended attributes, access control lists among them. Those that only the system
-/// may set are left to it; any other that cannot be copied is an error rather than a loss.
-fn copy_extended(source: impl AsFd, dest: impl AsFd) -> io::Result<()> {
-    let mut space = Space::new();
-    let names = match space.fill(|buffer| fs::flistxattr(&source, buffer)) {
-        Err(Errno::OPNOTSUPP) => return Ok(()),
-        names => names?,
-    };
-    for name in names.split(|byte| *byte == 0).filter(|name| !name.is_empty()) {
-        let value = space.fill(|buffer| fs::fgetxattr(&source, name, buffer))?;
-        match fs::fsetxattr(&dest, name, &value, fs::XattrFlags::empty()) {
-            Ok(()) => {}
-            Err(Errno::PERM | Errno::ACCESS | Errno::OPNOTSUPP)
-                if name.starts_with(b"security.") || name.starts_with(b"trusted.") => {}
-            Err(error) => return Err(error.into()),
-        }
-    }
-    Ok(())
-}
-
-/// Room for attribute names and values: little at first, and the most the system allows when
-/// that does not do.
-struct Space(Vec<u8>);
-
-const FEW: usize = 512;
-const MOST: usize = 1 << 16;
-
-impl Space {
-    fn new() -> Self {
-        Self(vec![0; FEW])
-    }
-
-    fn fill(
-        &mut self,
-        mut read: impl FnMut(&mut [u8]) -> Result<usize, Errno>,
-    ) -> Result<Vec<u8>, Errno> {
-        let len = match read(&mut self.0) {
-            Err(Errno::RANGE) => {
-                self.0.resize(MOST, 0);
-                read(&mut self.0)?
-            }
-            len => len?,
-        };
-        Ok(self.0[..len].to_vec())
     }
 }
