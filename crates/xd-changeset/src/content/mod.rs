@@ -37,7 +37,7 @@ impl Hash {
     }
 }
 
-/// Comes to the [`Hash`] of bytes that are given piece by piece.
+/// Comes to the [`struct@Hash`] of bytes that are given piece by piece.
 ///
 /// ```
 /// use xd_changeset::{Hash, Hasher};
