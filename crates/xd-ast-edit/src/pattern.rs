@@ -11,7 +11,7 @@ use ast_grep_core::meta_var::MetaVariable;
 use ast_grep_core::{Language, Node, NodeMatch, Pattern};
 
 use crate::language::Lang;
-use crate::literal::{Needed, Tokens, is_list, texts_of};
+use crate::literal::{Needed, Tokens, accesses_of, is_list, texts_of};
 use crate::tree::{Doc, Tree, glimpse, place_of};
 use crate::variable::{Form, variables};
 
@@ -160,7 +160,10 @@ impl CompiledPattern {
             return Err(PatternError::MixedVariable { name: name.clone() });
         }
         let tokens = if lang.folds_keywords() { Tokens::Named } else { Tokens::All };
-        let needed = Needed::all_of(texts_of(&pattern.node, tokens));
+        let mut needed = Needed::all_of(texts_of(&pattern.node, tokens));
+        if tokens == Tokens::All {
+            needed = needed.and(Needed::accesses(accesses_of(&pattern.node)));
+        }
         let nodes = with_optional_lists(&pattern.node);
         let pattern_of = |node| {
             let mut variant = pattern.clone();
