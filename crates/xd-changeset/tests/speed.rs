@@ -2,12 +2,12 @@
 //! unoptimised build or a busy machine mean nothing, so these run on demand:
 //! `cargo test --release -p xd-changeset --test speed -- --ignored --nocapture --test-threads 1`.
 //!
-//! A commit without durability makes and removes one file for each that it replaces, because whoever
-//! has the old one open keeps it as it was. Of what writing plainly takes that is, with two
+//! A commit without durability makes and removes one file for each that it replaces, because
+//! whoever has the old one open keeps it as it was. Of what writing plainly takes that is, with two
 //! processors at hand: 1.2 to 1.4 times on ext4, with a journal and without; 2.8 to 3.4 times in
-//! memory (tmpfs), where the calls are all there is. Where the processors are busy elsewhere it is up
-//! to twice on ext4. On an ext4 without a journal on which much was deleted in the last minutes it is more without
-//! a bound: to make a file it looks at every one of those again.
+//! memory (tmpfs), where the calls are all there is. Where the processors are busy elsewhere it is
+//! up to twice on ext4. On an ext4 without a journal on which much was deleted in the last minutes
+//! it is more, without a bound: to make a file it looks at every one of those again.
 #![cfg(target_os = "linux")]
 #![allow(
     clippy::unwrap_used,
