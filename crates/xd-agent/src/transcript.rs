@@ -9,6 +9,7 @@ use std::{
     collections::BTreeSet,
     fs::{File, OpenOptions},
     io::{self, Read as _, Seek as _, Write as _},
+    os::unix::fs::OpenOptionsExt as _,
     path::Path,
 };
 
@@ -193,13 +194,14 @@ impl Batch {
 pub struct TranscriptFile(File);
 
 impl TranscriptFile {
-    /// Opens or makes the file at `path` and reads what is in it. What a crash tore is cut off, and
+    /// Opens the file at `path`, or makes it for its owner alone, and reads what is in it. What a crash tore is cut off, and
     /// synthetic results are written down, so that the file is whole again.
     ///
     /// # Errors
     /// [`TranscriptError`]; the file is as it was.
     pub fn open(path: impl AsRef<Path>) -> Result<(Self, Resumed), TranscriptError> {
-        let mut file = OpenOptions::new().read(true).append(true).create(true).open(path)?;
+        let mut file =
+            OpenOptions::new().read(true).append(true).create(true).mode(0o600).open(path)?;
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes)?;
         let resumed = Resumed::read(&bytes)?;

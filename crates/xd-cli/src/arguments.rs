@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use xd_protocol::is_invisible;
 
+use crate::agent::arguments::{AgentArguments, RecordArguments};
+
 /// Staged edits: show what a change would do, then apply it whole or drop it.
 #[derive(Debug, Parser)]
 #[command(name = "xd", version, arg_required_else_help = true, after_help = AFTER_HELP)]
@@ -29,9 +31,10 @@ const AFTER_HELP: &str = "\
 Exit status: 0 done (staged, applied, discarded, undone, shown); 1 nothing to do (nothing matched, \
 nothing pending, nothing to undo or recover); 2 an error, and nothing was changed. status, log and devices only report: 0 also where \
 there is nothing to list. Where the work was done and only its output could not be written, the \
-status is 2 and the message says so.
-With --json a command prints one JSON object, an error {\"v\":1,\"error\":…,\"hint\":…}; log and demo \
-print JSON Lines, one object a line.
+status is 2 and the message says so. agent and record end with 1 where the run ended before the \
+model's last word, and with 130 where it was aborted.
+With --json a command prints one JSON object, an error {\"v\":1,\"error\":…,\"hint\":…}; log, demo, \
+agent and record print JSON Lines, one object a line.
 The variable XD_LOG=debug logs to standard error; NO_COLOR=1 turns colour off.";
 
 /// When to use colour.
@@ -50,6 +53,12 @@ pub(crate) enum When {
 pub(crate) enum Command {
     /// Watch a scripted agent stage and finalize changes on a scratch project.
     Demo(DemoArguments),
+    /// Work with a model in this folder: a conversation on a terminal, one answer elsewhere or with
+    /// -p. What it stages is finalized before anything changes.
+    Agent(AgentArguments),
+    /// Run the agent once and write what its model answers into a script, which
+    /// `xd agent --model script:FILE` repeats without a model.
+    Record(RecordArguments),
     /// Stage a structural rewrite and print its preview.
     Edit(EditArguments),
     /// Stage a patch and print its preview: a unified diff, git's, or between *** Begin Patch and
@@ -259,7 +268,7 @@ fn is_a_sentence(word: &str) -> bool {
 }
 
 /// A staged action's number, with or without `@`.
-fn number(text: &str) -> Result<u64, String> {
+pub(crate) fn number(text: &str) -> Result<u64, String> {
     let digits = text.strip_prefix('@').unwrap_or(text);
     match digits.parse::<u64>() {
         Ok(number) if number > 0 && digits.bytes().all(|b| b.is_ascii_digit()) => Ok(number),

@@ -1,6 +1,7 @@
 //! One module a command.
 
 mod address;
+mod agent;
 mod decide;
 mod devices;
 mod edit;
@@ -8,7 +9,8 @@ mod log;
 mod look;
 mod operands;
 mod patch;
-mod preview;
+pub(crate) mod preview;
+mod record;
 mod recover;
 mod restage;
 mod undo;
@@ -30,6 +32,8 @@ pub(crate) fn run(arguments: &Arguments, screen: &mut Screen) -> Result<Status, 
     let directory = &arguments.directory;
     match &arguments.command {
         Command::Demo(demo) => demo::run(demo, screen),
+        Command::Agent(agent) => agent::run(directory, agent, screen),
+        Command::Record(record) => record::run(directory, record, screen),
         Command::Edit(edit) => edit::run(directory, edit, screen),
         Command::Status => look::status(directory, screen),
         Command::Show { number, diff: false } => look::show(directory, *number, screen),

@@ -11,14 +11,20 @@ pub(crate) enum Status {
     Nothing,
     /// It was refused or failed; nothing was changed.
     Refused,
+    /// A run of the agent ended before the model's last word.
+    Unfinished,
+    /// Somebody aborted it.
+    Aborted,
 }
 
 impl From<Status> for ExitCode {
     fn from(status: Status) -> Self {
         match status {
             Status::Done => Self::SUCCESS,
-            Status::Nothing => Self::from(1),
+            Status::Nothing | Status::Unfinished => Self::from(1),
             Status::Refused => Self::from(2),
+            // As a shell says of what Ctrl-C ended.
+            Status::Aborted => Self::from(130),
         }
     }
 }

@@ -3,6 +3,7 @@
 //! *Layer:* the top. *Uses:* everything below. The only crate that prints, exits or reads the
 //! environment; nothing depends on it.
 
+mod agent;
 mod arguments;
 mod command;
 mod demo;

@@ -153,6 +153,13 @@ impl Screen {
         self.say_beside(&[line]);
     }
 
+    /// Prints a remark on standard error; with JSON nothing, where the events say it.
+    pub(crate) fn remark(&self, text: &str) {
+        if !self.json {
+            self.say_beside(&[Line::of(&clean_line(text), Role::Warning)]);
+        }
+    }
+
     /// Prints an error and answers how the command ended.
     pub(crate) fn fail(&mut self, failure: &Failure) -> Status {
         if self.json {
@@ -175,6 +182,9 @@ impl Screen {
             }
             Status::Nothing | Status::Refused => {
                 "Nothing was changed. Free the output and run it again."
+            }
+            Status::Unfinished | Status::Aborted => {
+                "The session is kept: `xd agent --resume` goes on with it."
             }
         };
         self.complain(&Failure::new(format!("standard output: {error}"), hint));

@@ -14,11 +14,11 @@ use crate::{
 };
 
 /// How many unchanged lines are shown around a change.
-pub(super) const CONTEXT_LINES: usize = 3;
+pub(crate) const CONTEXT_LINES: usize = 3;
 
 /// The drawing of a pending `action`: its remarks, then the diff of its change set, or the preview
 /// that its producer wrote where it has none.
-pub(super) fn of(action: &StagedAction, stale: Option<String>, see_all: Option<String>) -> Preview {
+pub(crate) fn of(action: &StagedAction, stale: Option<String>, see_all: Option<String>) -> Preview {
     let text = match action.change_set() {
         Some(change_set) => text(action.details(), change_set),
         None => action.preview(),
@@ -76,7 +76,7 @@ pub(super) fn staged(staged: &Staged, screen: &mut Screen) {
 }
 
 /// The remarks among `details`, then the diff of the change: what is shown is what is applied.
-pub(super) fn text(details: Option<&Value>, change_set: &ChangeSet) -> String {
+pub(crate) fn text(details: Option<&Value>, change_set: &ChangeSet) -> String {
     let notes = details.and_then(|details| details.get("notes")).and_then(Value::as_array);
     let notes: Vec<&str> = notes.into_iter().flatten().filter_map(Value::as_str).collect();
     let gap = if notes.is_empty() { "" } else { "\n\n" };
@@ -84,7 +84,7 @@ pub(super) fn text(details: Option<&Value>, change_set: &ChangeSet) -> String {
 }
 
 /// The first of `files`, a line each behind `indent`, and how many more there are.
-pub(super) fn files(files: &[FileSummary], indent: &str) -> Vec<Line> {
+pub(crate) fn files(files: &[FileSummary], indent: &str) -> Vec<Line> {
     /// How many files are named.
     const NAMED: usize = 3;
     let mut lines = Vec::new();
@@ -102,7 +102,7 @@ pub(super) fn files(files: &[FileSummary], indent: &str) -> Vec<Line> {
 }
 
 /// What is drawn of `state`.
-pub(super) fn state(state: ActionState) -> PreviewState {
+pub(crate) fn state(state: ActionState) -> PreviewState {
     match state {
         ActionState::Pending => PreviewState::Pending,
         ActionState::Taken(_) => PreviewState::BeingResolved,

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a set-up that fails ends the test")]
 
 mod address;
+mod agent;
 mod decide;
 mod devices;
 mod drafts;

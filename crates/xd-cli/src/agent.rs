@@ -1,0 +1,17 @@
+//! `xd agent` and `xd record`: a model at work in the workspace, with a person beside it.
+//!
+//! The flow: [`arguments`] and [`config`] say what is wanted, [`model`] makes the model, [`seat`]
+//! puts session, tools and history together, [`run`] drives one prompt and hands everything that
+//! happens to a front, which [`show`] draws; [`person`] asks, [`dialogue`] holds the conversation.
+
+pub(crate) mod arguments;
+pub(crate) mod config;
+pub(crate) mod desk;
+pub(crate) mod dialogue;
+pub(crate) mod front;
+pub(crate) mod model;
+pub(crate) mod person;
+pub(crate) mod run;
+pub(crate) mod seat;
+pub(crate) mod show;
+pub(crate) mod spinner;

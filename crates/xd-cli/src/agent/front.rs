@@ -1,0 +1,116 @@
+//! What stands between a run and the person: it shows what happens and answers what is asked.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use xd_agent::Event;
+use xd_session::{PlanAnswer, PlanReview};
+use xd_write::{Approval, ApprovalRequest, Host};
+
+use super::{
+    desk::NOBODY,
+    person::{Answered, Person},
+    show::Show,
+};
+use crate::screen::Screen;
+
+/// How a run is shown.
+pub(crate) enum Manner {
+    /// Every event, as JSON Lines.
+    Json,
+    /// Only the last word of the model.
+    LastWord(String),
+    /// Everything, as it comes.
+    Whole(Box<Show>),
+}
+
+/// The front of one run.
+pub(crate) struct Front<'s> {
+    pub(crate) screen: &'s mut Screen,
+    pub(crate) manner: Manner,
+    /// Who is there; none without a terminal.
+    pub(crate) person: Option<Person>,
+    pub(crate) host: Arc<Host>,
+}
+
+impl Front<'_> {
+    /// Something happened.
+    pub(crate) fn event(&mut self, event: &Event) {
+        match &mut self.manner {
+            Manner::Json => self.screen.json(&versioned(&json!(event))),
+            Manner::LastWord(word) => match event {
+                Event::Turn { .. } => word.clear(),
+                Event::Text { text } => text.clone_into(word),
+                _ => {}
+            },
+            Manner::Whole(show) => show.event(event, self.screen),
+        }
+    }
+
+    /// Asks about a call. None where the person cancels the run instead.
+    pub(crate) async fn ask(&mut self, request: ApprovalRequest) -> Option<Approval> {
+        let Some(person) = &mut self.person else {
+            let name = xd_render::clean_line(&request.call.name);
+            self.screen.remark(&format!("xd: a call of {name} was refused: {NOBODY}."));
+            return Some(Approval::Refused { words: NOBODY.to_owned() });
+        };
+        if let Manner::Whole(show) = &mut self.manner {
+            show.pause();
+        }
+        let answered = person.ask(&request, &self.host, self.screen);
+        let approval = match answered {
+            Answered::Approval(approval) => Some(approval),
+            Answered::Applied { number, reason } => {
+                Some(person.apply(number, &reason, &self.host, self.screen).await)
+            }
+            Answered::Cancelled => None,
+        };
+        if let Manner::Whole(show) = &mut self.manner {
+            show.go_on();
+        }
+        approval
+    }
+
+    /// Asks about a plan. None where the person cancels the run instead.
+    pub(crate) fn review(&mut self, review: PlanReview) -> Option<PlanAnswer> {
+        let Some(person) = &mut self.person else {
+            let name = &review.slug;
+            self.screen.remark(&format!(
+                "xd: the plan '{name}' waits for a person; `xd agent --resume` on a terminal reviews it."
+            ));
+            return Some(PlanAnswer::Dismissed);
+        };
+        if let Manner::Whole(show) = &mut self.manner {
+            show.pause();
+        }
+        let answer = person.review(review, self.screen);
+        if let Manner::Whole(show) = &mut self.manner {
+            show.go_on();
+        }
+        answer
+    }
+
+    /// Ctrl-C was heard.
+    pub(crate) fn cancelling(&mut self) {
+        if let Manner::Whole(show) = &mut self.manner {
+            show.cancelling();
+        }
+    }
+
+    /// The run is over.
+    pub(crate) fn ended(&mut self) {
+        match &mut self.manner {
+            Manner::Json | Manner::LastWord(_) => {}
+            Manner::Whole(show) => show.ended(self.screen),
+        }
+    }
+}
+
+/// The same object with the version in front.
+pub(crate) fn versioned(value: &Value) -> Value {
+    let mut line = json!({ "v": 1 });
+    if let (Some(line), Some(object)) = (line.as_object_mut(), value.as_object()) {
+        line.extend(object.iter().map(|(key, value)| (key.clone(), value.clone())));
+    }
+    line
+}
