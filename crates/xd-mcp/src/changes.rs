@@ -127,17 +127,16 @@ fn watch(stack: &Arc<Stack>) {
     if stack.watched.swap(true, Ordering::Relaxed) {
         return;
     }
+    let mut last = stack.stamp();
     let stack: Weak<Stack> = Arc::downgrade(stack);
     tokio::spawn(async move {
-        let mut last = None;
         loop {
             tokio::time::sleep(PAUSE).await;
             let Some(stack) = stack.upgrade() else { return };
             let now = stack.stamp();
-            if last.is_some_and(|last| last != now) {
+            if std::mem::replace(&mut last, now) != now {
                 stack.bump();
             }
-            last = Some(now);
         }
     });
 }
