@@ -16,6 +16,8 @@ pub enum Forcing {
     NamedUnlessThinking,
     /// Some tool, none by name.
     SomeTool,
+    /// Some tool, none by name, and not in a request that thinks.
+    SomeToolUnlessThinking,
     /// Not at all.
     AutoOnly,
     /// Nobody knows: counts as not at all.
@@ -41,10 +43,12 @@ impl Forcing {
         match (self, thinking) {
             // It refused while thinking; without, it was never asked.
             (Self::Named, Thinking::On) => Self::NamedUnlessThinking,
+            (Self::SomeTool, Thinking::On) => Self::SomeToolUnlessThinking,
             (
                 Self::Named
                 | Self::NamedUnlessThinking
                 | Self::SomeTool
+                | Self::SomeToolUnlessThinking
                 | Self::AutoOnly
                 | Self::Unknown,
                 _,
@@ -73,8 +77,9 @@ impl Forcing {
             | (Self::NamedUnlessThinking, Thinking::Off) => {
                 Some(ToolChoice::Named(tool.to_owned()))
             }
-            (Self::SomeTool, Thinking::On | Thinking::Off) => Some(ToolChoice::Required),
-            (Self::NamedUnlessThinking, Thinking::On)
+            (Self::SomeTool, Thinking::On | Thinking::Off)
+            | (Self::SomeToolUnlessThinking, Thinking::Off) => Some(ToolChoice::Required),
+            (Self::NamedUnlessThinking | Self::SomeToolUnlessThinking, Thinking::On)
             | (Self::AutoOnly | Self::Unknown, Thinking::On | Thinking::Off) => None,
         }
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use xd_prompts::{Prompts, ResolveReminder, ResolveReminderHiddenTool};
-use xd_protocol::{StageNumber, WRITE_TOOL, notice};
+use xd_protocol::{Confirm, Selection, StageNumber, WRITE_TOOL, notice};
 use xd_resolve::{ActionStore, Form, HiddenResolve, StagedAction, ToolCall, confirm_of_call};
 
 use crate::ToolChoice;
@@ -49,15 +49,27 @@ impl Finalizer {
         }
     }
 
+    /// The confirm that `call` makes, in this form (`CONTRACT G2`). The addresses decide in both
+    /// forms, and the hidden tool beside them where a host offers it (`CONTRACT D15`).
+    ///
+    /// The gate, the approval and whoever carries calls out all ask here, so that what satisfies is
+    /// what decides, and nothing else decides (`CONTRACT U9`).
+    #[must_use]
+    pub fn confirm_of(self, call: &ToolCall) -> Option<Confirm> {
+        match (self, confirm_of_call(call)) {
+            (_, Some(confirm)) => Some(confirm),
+            (Self::HiddenTool, None) if call.name == self.tool_name() => {
+                let HiddenResolve { verdict, .. } = HiddenResolve::decode(&call.arguments).ok()?;
+                Some(Confirm { verdict, selection: Selection::Head })
+            }
+            (Self::Write | Self::HiddenTool, None) => None,
+        }
+    }
+
     /// Whether `call` decides on a staged action, in this form (`CONTRACT G2`).
     #[must_use]
     pub fn is_confirm(self, call: &ToolCall) -> bool {
-        match self {
-            Self::Write => confirm_of_call(call).is_some(),
-            Self::HiddenTool => {
-                call.name == self.tool_name() && HiddenResolve::decode(&call.arguments).is_ok()
-            }
-        }
+        self.confirm_of(call).is_some()
     }
 
     /// The paired result of a call that was not executed (`CONTRACT G5`).
@@ -79,24 +91,33 @@ pub struct SoftRequirement {
     pub number: StageNumber,
     /// By which tool it is met.
     pub finalizer: Finalizer,
-    /// The message for the tail of the history. The session hands it out once for a head.
-    pub reminder: Reminder,
+    head: Arc<StagedAction>,
+    actions: Arc<ActionStore>,
+    prompts: Prompts,
 }
 
 impl SoftRequirement {
-    /// The requirement for `head`, with the reminder rendered from `prompts`.
+    /// The requirement for `head`. Its reminder is rendered when it is asked for.
     pub(crate) fn new(
-        head: &StagedAction,
-        actions: &ActionStore,
+        head: Arc<StagedAction>,
+        actions: &Arc<ActionStore>,
         finalizer: Finalizer,
         prompts: &Prompts,
     ) -> Self {
         let (id, number) = (head.id(), head.number());
-        let reminder = Reminder::new(head, actions, finalizer, prompts);
-        Self { id, number, finalizer, reminder }
+        let (actions, prompts) = (Arc::clone(actions), prompts.clone());
+        Self { id, number, finalizer, head, actions, prompts }
     }
 
-    /// The tool that meets the requirement: `write`.
+    /// The message for the tail of the history, rendered from the session's prompts now: it speaks
+    /// of what is pending at this moment. The session hands it out once for a head, in
+    /// [`TurnPlan::reminder`](crate::TurnPlan::reminder); a turn that needs none pays for none.
+    #[must_use]
+    pub fn reminder(&self) -> Reminder {
+        Reminder::new(&self.head, &self.actions, self.finalizer, &self.prompts)
+    }
+
+    /// The tool that meets the requirement: `write`, or the hidden tool.
     #[must_use]
     pub const fn tool_name(&self) -> &'static str {
         self.finalizer.tool_name()

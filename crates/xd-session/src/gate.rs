@@ -3,6 +3,9 @@
 //! The gate never says what is pending; it is told the head before every turn and keeps, for each
 //! head, what was spent on it, and for each model, what its provider can be asked for. One turn
 //! goes `open` → `judge` → (`apply_failed`, `forcing_refused`).
+//!
+//! A head that came up while a turn looked was staged by what passed for looking, or might have
+//! been: it goes on within the budget of the head before it (`CONTRACT G6, G7`).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -53,6 +56,9 @@ pub struct Gate {
     reminded: BTreeSet<StageNumber>,
     refusals: Refusals,
     turn: Turn,
+    late: bool,
+    /// The head that the last turn looked at, until it is known what came up meanwhile.
+    looked: Option<StageNumber>,
 }
 
 /// The turn that was asked for and has not been judged.
@@ -95,8 +101,7 @@ impl Gate {
     /// A prompt began: every head has its whole budget again, and what was lifted or parked is
     /// asked for anew. A head that was reminded of is not reminded of again.
     pub fn prompt_began(&mut self) {
-        self.ledgers.clear();
-        self.refusals.prompt_began();
+        self.forget_spent();
         self.turn = match self.turn {
             Turn::None => Turn::None,
             Turn::Free | Turn::Asked { .. } => Turn::Free,
@@ -105,16 +110,21 @@ impl Gate {
     }
 
     /// A session boundary: nothing of the old session is remembered, and what is still answered to
-    /// it decides nothing in the new one (`CONTRACT D13`). What providers refuse is no matter of a
+    /// it does nothing in the new one (`CONTRACT D13`). What providers refuse is no matter of a
     /// session and stays known (`CONTRACT G9`).
     pub fn boundary(&mut self) {
-        self.ledgers.clear();
+        self.forget_spent();
         self.reminded.clear();
-        self.refusals.prompt_began();
         self.turn = match self.turn {
             Turn::None => Turn::None,
             Turn::Free | Turn::Asked { .. } | Turn::Late => Turn::Late,
         };
+    }
+
+    fn forget_spent(&mut self) {
+        self.ledgers.clear();
+        self.looked = None;
+        self.refusals.prompt_began();
     }
 
     /// These heads were reminded of in a history that is resumed.
@@ -161,17 +171,24 @@ impl Gate {
     }
 
     /// A turn is about to be asked for. The requirement is off where the turn serves a hard
-    /// choice, cannot finalize, or carries a `none` of its own (`CONTRACT G10`).
+    /// choice, cannot finalize, or carries a `none` of its own (`CONTRACT G10`). Also the request's
+    /// own choice goes as far as the provider allows, and as `auto` where it allows none of it.
     pub fn open(&mut self, asking: &Asking<'_>) -> Decision {
-        let own = || Decision {
-            opening: Opening::Off,
-            tool_choice: asking.own.clone(),
-            forcing_unavailable: false,
-        };
         self.turn = Turn::Free;
         let forcing = self.forcing_of(asking.model);
-        let choose = |wanted| match forcing.allowed(wanted, asking.thinking) {
-            Some(tool_choice) => Decision { tool_choice, ..own() },
+        let allowed = |wanted: &ToolChoice| forcing.allowed(wanted.clone(), asking.thinking);
+        let own = || {
+            let own = allowed(&asking.own);
+            Decision {
+                opening: Opening::Off,
+                forcing_unavailable: own.is_none(),
+                tool_choice: own.unwrap_or(ToolChoice::Auto),
+            }
+        };
+        let choose = |wanted| match allowed(&wanted) {
+            Some(tool_choice) => {
+                Decision { opening: Opening::Off, tool_choice, forcing_unavailable: false }
+            }
             None => Decision { forcing_unavailable: true, ..own() },
         };
         if let Some(hard) = &asking.hard {
@@ -180,6 +197,7 @@ impl Gate {
         let Some(tool) = asking.finalizer.filter(|_| asking.own != ToolChoice::None) else {
             return own();
         };
+        self.take_over(asking.head);
         match self.ask_for(asking.head) {
             opening @ (Opening::Off | Opening::Parked(_) | Opening::Armed { force: false, .. }) => {
                 Decision { opening, ..own() }
@@ -187,6 +205,24 @@ impl Gate {
             opening @ Opening::Armed { force: true, .. } => {
                 Decision { opening, ..choose(ToolChoice::Named(tool.to_owned())) }
             }
+        }
+    }
+
+    /// A newer head than the one that was looked at: it has no budget of its own, but goes on
+    /// within that one's.
+    fn take_over(&mut self, head: Option<StageNumber>) {
+        let looked = self.looked.take();
+        let (Some(before), Some(head)) = (looked, head) else { return };
+        if head <= before {
+            return;
+        }
+        let Some(&Ledger { turns, forced, reads, next, rest: _ }) = self.ledgers.get(&before)
+        else {
+            return;
+        };
+        let ledger = self.ledgers.entry(head).or_default();
+        if *ledger == Ledger::default() {
+            *ledger = Ledger { turns, forced, reads, next, rest: None };
         }
     }
 
@@ -225,13 +261,14 @@ impl Gate {
     /// The turn ended with these calls.
     pub fn judge(&mut self, end: TurnEnd, calls: &[CallKind]) -> Judgement {
         let turn = std::mem::take(&mut self.turn);
+        self.late = turn == Turn::Late;
         match end {
             TurnEnd::Aborted | TurnEnd::Failed => return Judgement::Void,
             TurnEnd::Complete | TurnEnd::Truncated => {}
         }
         let (head, forced) = match turn {
-            Turn::Late if calls.contains(&CallKind::Confirm) => return Judgement::Void,
-            Turn::None | Turn::Free | Turn::Late => return Judgement::Free,
+            Turn::Late => return Judgement::Void,
+            Turn::None | Turn::Free => return Judgement::Free,
             // Lifted while the provider answered.
             Turn::Asked { head, .. } if !self.asks_for(head) => return Judgement::Free,
             Turn::Asked { head, forced } => (head, forced),
@@ -254,8 +291,16 @@ impl Gate {
             && !calls.contains(&CallKind::Detour)
             && (!looks || ledger.reads < most_reads);
         ledger.reads += u8::from(complies && looks);
+        self.looked = (complies && looks).then_some(head);
         ledger.next = if complies { Next::Ask } else { Next::Force };
         if complies { Judgement::Run } else { Judgement::Skip }
+    }
+
+    /// Whether the turn that was judged last was asked for by a session that has ended since: it is
+    /// void, whatever it brought (`CONTRACT D13`).
+    #[must_use]
+    pub fn was_late(&self) -> bool {
+        self.late
     }
 
     /// An apply of `head` failed: it is not asked for again in this prompt, so that the model can

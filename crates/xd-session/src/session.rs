@@ -172,7 +172,7 @@ impl Session {
         self.lift_failed(&mut state);
         match self.due_head().filter(|head| state.gate.asks_for(head.number())) {
             Some(head) => Directive::Soft(SoftRequirement::new(
-                &head,
+                head,
                 &self.actions,
                 self.finalizer,
                 &self.prompts,
@@ -198,7 +198,7 @@ impl Session {
         state.tools = Some(request.tools.clone());
         state.gate.declare(model, request.forcing);
         self.lift_failed(&mut state);
-        let (hard, unavailable) = match state.queue.next_tool_choice() {
+        let (hard, mut unavailable) = match state.queue.next_tool_choice() {
             Some(ToolChoice::Named(tool)) if !request.has(&tool) => {
                 state.queue.reject(RejectReason::Unavailable);
                 (None, Some(tool))
@@ -206,13 +206,21 @@ impl Session {
             hard => (hard, None),
         };
         state.hard_turn = hard.is_some();
+        let own = match &request.static_choice {
+            // It names no tool of the request either.
+            ToolChoice::Named(tool) if !request.has(tool) => {
+                unavailable.get_or_insert_with(|| tool.clone());
+                ToolChoice::Auto
+            }
+            own => own.clone(),
+        };
         let head = self.due_head();
         let finalizer = self.finalizer.tool_name();
         let decision = state.gate.open(&Asking {
             head: head.as_ref().map(|head| head.number()),
             hard,
             finalizer: request.has(finalizer).then_some(finalizer),
-            own: request.static_choice.clone(),
+            own,
             model,
             thinking: request.thinking,
         });
@@ -231,10 +239,10 @@ impl Session {
             Opening::Parked(number) => plan.parked = Some(number),
             Opening::Armed { head: _, remind, force: _ } => {
                 plan.requirement = head.map(|head| {
-                    SoftRequirement::new(&head, &self.actions, self.finalizer, &self.prompts)
+                    SoftRequirement::new(head, &self.actions, self.finalizer, &self.prompts)
                 });
                 if remind {
-                    plan.reminder = plan.requirement.as_ref().map(|r| r.reminder.clone());
+                    plan.reminder = plan.requirement.as_ref().map(SoftRequirement::reminder);
                 }
             }
         }
@@ -243,8 +251,8 @@ impl Session {
 
     /// What to do with the calls of the turn that [`next_turn`](Self::next_turn) planned. `tier`
     /// says how far each call reaches. A requirement that was met or lifted while the provider
-    /// answered is none any more; an answer to a turn from before a boundary confirms nothing
-    /// (`CONTRACT D13`).
+    /// answered is none any more; an answer to a turn from before a boundary is void with all of
+    /// its calls (`CONTRACT D13`), and [`void_result`](Self::void_result) says so.
     pub fn judge(
         &self,
         end: TurnEnd,
@@ -277,6 +285,26 @@ impl Session {
             })
             .collect();
         state.gate.judge(end, &kinds)
+    }
+
+    /// Whether the turn that was [judged](Self::judge) last was asked for by a session that has ended
+    /// since. Then the run that asked for it is over too: its prompt was the old session's
+    /// (`CONTRACT D13`).
+    #[must_use]
+    pub fn was_late(&self) -> bool {
+        self.state().gate.was_late()
+    }
+
+    /// The paired result of each call of the turn that was judged [void](Judgement::Void) last
+    /// (`CONTRACT G12, D13`).
+    #[must_use]
+    pub fn void_result(&self) -> &'static str {
+        if self.was_late() {
+            "Not executed: the session that this call was meant for has ended. Nothing was done in \
+             the one that is open now."
+        } else {
+            "Not executed: the turn was aborted."
+        }
     }
 
     /// The turn's calls have run: a hard directive in flight has taken effect, or its handler was

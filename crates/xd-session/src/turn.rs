@@ -45,10 +45,12 @@ pub struct TurnPlan {
     pub reminder: Option<Reminder>,
     /// The requirement in force, where one is.
     pub requirement: Option<SoftRequirement>,
-    /// The gate or a hard directive wanted to force and the provider does not allow it: the turn
-    /// goes with the request's own choice, by reminder where one is due.
+    /// The gate, a hard directive or the request's own choice wanted to force and the provider does
+    /// not allow it: the turn goes with what it allows of the request's own choice, by reminder
+    /// where one is due.
     pub forcing_unavailable: bool,
-    /// The tool that a hard directive named and that is not active (`CONTRACT Q6`).
+    /// The tool that a hard directive, or else the request's own choice, named and that is not
+    /// active (`CONTRACT Q6`).
     pub unavailable: Option<String>,
     /// The budget of this action is spent: do not send the turn, end the run.
     pub parked: Option<StageNumber>,

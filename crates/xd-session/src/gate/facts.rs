@@ -80,8 +80,9 @@ pub struct Decision {
     pub opening: Opening,
     /// The tool choice to send: never one that the provider is known to refuse (**Invariant S5**).
     pub tool_choice: ToolChoice,
-    /// A choice was to be forced and the provider cannot be asked to: the request's own choice
-    /// goes, and the reminder has to do (`CONTRACT G9`).
+    /// A choice was to be forced and the provider cannot be asked to: what it allows of the
+    /// request's own choice goes, and the reminder has to do (`CONTRACT G9`). So too where the
+    /// request's own choice forces and nothing goes before it.
     pub forcing_unavailable: bool,
 }
 
@@ -128,6 +129,7 @@ pub enum Judgement {
     Skip,
     /// There was no call. Go on to the next turn; what is pending is still to be resolved.
     NoCall,
-    /// The turn is void: run none, answer each, nothing is spent (`CONTRACT G12`).
+    /// The turn is void: run none, answer each, nothing is spent. It was aborted or failed
+    /// (`CONTRACT G12`), or its session has ended (`CONTRACT D13`).
     Void,
 }

@@ -1,12 +1,15 @@
 //! E1, E2, Q5: what survives a transition of the session, and sessions side by side.
 
+use serde_json::json;
 use xd_protocol::{Confirm, Selection, Verdict};
-use xd_resolve::ActionState;
+use xd_resolve::{ActionState, ToolCall};
 use xd_session::{
     Boundary, DirectiveOptions, Judgement, RejectReason, Session, ToolChoice, TurnEnd,
 };
 
-use crate::scene::{Heard, confirm, confirm_as, detour, heard, look, n, stage, stage_many, turn};
+use crate::scene::{
+    Heard, confirm, confirm_as, detour, heard, look, n, stage, stage_many, tier, turn, write,
+};
 
 const VOIDING: [Boundary; 7] = [
     Boundary::New,
@@ -45,14 +48,70 @@ fn e1_what_voids_and_what_keeps() {
 }
 
 #[test]
-fn e1_a_boundary_between_plan_and_judgement_frees_the_turn() {
-    // Invariant S1
+fn d13_e1_a_boundary_between_plan_and_judgement_voids_the_turn_whatever_it_brings() {
+    // Invariant S1: neither a confirm nor a staging, a write, a look or a last word of the old
+    // session is the new one's, whether something was pending in it or not.
+    let stages = ToolCall::new("4", "ast_edit", json!({}));
+    let batches = [
+        vec![write("xd://resolve")],
+        vec![write("xd://reject@1")],
+        vec![write("a.rs")],
+        vec![stages],
+        vec![detour()],
+        vec![look()],
+        vec![look(), write("xd://resolve")],
+        vec![],
+    ];
+    for (boundary, end, pending) in VOIDING.into_iter().flat_map(|boundary| {
+        [TurnEnd::Complete, TurnEnd::Truncated]
+            .into_iter()
+            .flat_map(move |end| [0, 1].map(|pending| (boundary, end, pending)))
+    }) {
+        for calls in &batches {
+            let session = Session::new();
+            stage_many(&session, pending);
+            let plan = session.next_turn(&crate::scene::request());
+            assert_eq!(plan.requirement.is_some(), pending > 0);
+            session.boundary(boundary);
+            assert_eq!(session.judge(end, calls, tier), Judgement::Void, "{boundary:?} {calls:?}");
+            assert!(session.was_late());
+            assert!(session.void_result().contains("has ended"), "{}", session.void_result());
+            session.turn_ended();
+            // The next turn is the new session's own.
+            assert_eq!(turn(&session, &[detour()]).1, Judgement::Free);
+            assert!(!session.was_late());
+        }
+    }
+}
+
+#[test]
+fn d13_a_prompt_in_the_new_session_makes_a_late_answer_no_less_late() {
     let session = Session::new();
     stage(&session);
-    assert!(session.next_turn(&crate::scene::request()).requirement.is_some());
+    session.next_turn(&crate::scene::request());
+    session.boundary(Boundary::Switch);
+    let new = stage(&session);
+    session.begin_prompt();
+    for end in [TurnEnd::Complete, TurnEnd::Aborted] {
+        let late = session.judge(end, &[write("xd://resolve")], tier);
+        assert_eq!((late, session.was_late()), (Judgement::Void, end == TurnEnd::Complete));
+        assert_eq!(session.actions().get(new).unwrap().1, ActionState::Pending);
+    }
+    assert_eq!(session.void_result(), "Not executed: the turn was aborted.");
+}
+
+#[test]
+fn d13_an_answer_that_comes_after_the_next_turn_was_asked_for_is_that_turns() {
+    // A loop asks for one turn after the other: who has asked anew has given the old one up.
+    let session = Session::new();
+    session.next_turn(&crate::scene::request());
     session.boundary(Boundary::New);
-    let judgement = session.judge(TurnEnd::Complete, &[detour()], crate::scene::tier);
-    assert_eq!(judgement, Judgement::Free);
+    session.next_turn(&crate::scene::request());
+    assert_eq!(session.judge(TurnEnd::Complete, &[detour()], tier), Judgement::Free);
+    // A boundary between two turns makes none late.
+    session.boundary(Boundary::New);
+    assert_eq!(turn(&session, &[detour()]).1, Judgement::Free);
+    assert!(!session.was_late());
 }
 
 #[test]
@@ -118,9 +177,7 @@ fn case_129_each_of_several_is_asked_for_and_resolved_by_its_own_turn() {
     let session = Session::new();
     stage_many(&session, 5);
     let mut asked = Vec::new();
-    while let Some(requirement) =
-        turn(&session, &[crate::scene::write("xd://resolve")]).0.requirement
-    {
+    while let Some(requirement) = turn(&session, &[write("xd://resolve")]).0.requirement {
         asked.push(requirement.number.get());
         confirm(&session, Verdict::Apply, "Yes.");
     }

@@ -8,10 +8,11 @@ use xd_session::{
 
 use crate::scene::{detour, n, request, stage, stage_many, tier, write};
 
-const FORCINGS: [Forcing; 5] = [
+const FORCINGS: [Forcing; 6] = [
     Forcing::Named,
     Forcing::NamedUnlessThinking,
     Forcing::SomeTool,
+    Forcing::SomeToolUnlessThinking,
     Forcing::AutoOnly,
     Forcing::Unknown,
 ];
@@ -27,6 +28,9 @@ fn refuses(forcing: Forcing, thinking: Thinking, choice: &ToolChoice) -> bool {
         (_, Forcing::Named, _) => false,
         (_, Forcing::NamedUnlessThinking, thinking) => thinking == Thinking::On,
         (choice, Forcing::SomeTool, _) => *choice != ToolChoice::Required,
+        (choice, Forcing::SomeToolUnlessThinking, thinking) => {
+            *choice != ToolChoice::Required || thinking == Thinking::On
+        }
         (_, Forcing::AutoOnly | Forcing::Unknown, _) => true,
     }
 }
@@ -41,6 +45,8 @@ fn g9_case_065_every_capability_is_decided_and_unknown_is_not_forceable() {
         (Forcing::NamedUnlessThinking, On, None),
         (Forcing::SomeTool, Off, Some(ToolChoice::Required)),
         (Forcing::SomeTool, On, Some(ToolChoice::Required)),
+        (Forcing::SomeToolUnlessThinking, Off, Some(ToolChoice::Required)),
+        (Forcing::SomeToolUnlessThinking, On, None),
         (Forcing::AutoOnly, Off, None),
         (Forcing::AutoOnly, On, None),
         (Forcing::Unknown, Off, None),
@@ -128,6 +134,38 @@ fn g9_a_hard_choice_that_cannot_be_forced_is_said_and_not_sent() {
     assert_eq!((plan.tool_choice, plan.forcing_unavailable), (ToolChoice::None, false));
 }
 
+#[test]
+fn g9_the_requests_own_choice_goes_as_far_as_the_provider_allows() {
+    // Invariant S5: for every provider and every state of the gate.
+    let owns = [ToolChoice::Auto, ToolChoice::None, ToolChoice::Required, named("read")];
+    for forcing in FORCINGS {
+        for thinking in [Thinking::On, Thinking::Off] {
+            for own in owns.clone() {
+                let table = Capabilities::from_iter([("", forcing)]);
+                let mut gate = Gate::new().with_capabilities(table);
+                for head in [None, Some(n(1)), Some(n(1)), Some(n(1))] {
+                    let about = Asking::about(head);
+                    let decision = gate.open(&Asking { own: own.clone(), thinking, ..about });
+                    gate.judge(TurnEnd::Complete, &[CallKind::Detour]);
+                    let sent = decision.tool_choice.clone();
+                    assert!(!refuses(forcing, thinking, &sent), "{forcing:?} {own:?} {sent:?}");
+                    assert!(!decision.forces() || sent != ToolChoice::Auto);
+                    if !decision.forces() {
+                        let allowed = forcing.allowed(own.clone(), thinking);
+                        assert_eq!(sent, allowed.clone().unwrap_or(ToolChoice::Auto));
+                        let forces = matches!(decision.opening, Opening::Armed { force: true, .. });
+                        assert_eq!(decision.forcing_unavailable, forces || allowed.is_none());
+                    }
+                }
+            }
+        }
+    }
+    // A name that is not among the tools of the request is none to send either.
+    let own = TurnRequest { static_choice: named("gone"), ..request() };
+    let plan = Session::new().next_turn(&own);
+    assert_eq!((plan.tool_choice, plan.unavailable.as_deref()), (ToolChoice::Auto, Some("gone")));
+}
+
 fn choice() -> impl Strategy<Value = ToolChoice> {
     prop_oneof![
         Just(ToolChoice::Auto),
@@ -148,7 +186,7 @@ proptest! {
                 prop::sample::subsequence(vec!["read", "grep", "write"], 0..=3),
                 prop::sample::select(FORCINGS.to_vec()),
                 prop::sample::select(vec![Thinking::On, Thinking::Off]),
-                prop::sample::select(vec![ToolChoice::Auto, ToolChoice::None]),
+                choice(),
                 0..3_usize,
             ),
             0..12,
@@ -181,7 +219,9 @@ fn g9_a_refusal_is_remembered_for_its_model_alone_and_across_boundaries() {
         (Forcing::Named, Thinking::On, Forcing::NamedUnlessThinking),
         (Forcing::Named, Thinking::Off, Forcing::AutoOnly),
         (Forcing::NamedUnlessThinking, Thinking::On, Forcing::AutoOnly),
+        (Forcing::SomeTool, Thinking::On, Forcing::SomeToolUnlessThinking),
         (Forcing::SomeTool, Thinking::Off, Forcing::AutoOnly),
+        (Forcing::SomeToolUnlessThinking, Thinking::Off, Forcing::AutoOnly),
     ] {
         let session = Session::new();
         assert_eq!(session.forcing_of("one", declared), declared);
@@ -232,6 +272,9 @@ fn g9_a_provider_refusal_is_a_fact_and_the_choice_a_decision_of_the_gate() {
     assert_eq!(sent(&mut gate, "some", On), (ToolChoice::Required, false));
     gate.forcing_refused("some", On);
     assert_eq!(sent(&mut gate, "some", On), auto());
+    assert_eq!(sent(&mut gate, "some", Off), (ToolChoice::Required, false), "nor was this");
+    gate.forcing_refused("some", Off);
+    assert_eq!(sent(&mut gate, "some", Off), auto());
     assert_eq!(sent(&mut gate, "nobody declared it", Off), auto());
     // Saying it again does not make it so; neither prompt nor boundary makes it forgotten.
     gate.declare("plain", Forcing::Named);

@@ -137,17 +137,34 @@ fn g3_once_for_a_head_and_again_for_another() {
 }
 
 #[test]
+fn g3_a_reminder_is_rendered_when_it_is_asked_for_and_not_before() {
+    let session = Session::new();
+    stage(&session);
+    let plan = session.next_turn(&request());
+    let due = plan.reminder.unwrap();
+    assert_eq!(plan.requirement.unwrap().reminder(), due);
+    // None is due here, so none was rendered: what is asked for later speaks of what is so then.
+    let requirement = session.next_turn(&request()).requirement.unwrap();
+    stage(&session);
+    assert!(!due.text.contains("are pending"), "{}", due.text);
+    assert!(requirement.reminder().text.contains("2 staged actions are pending, newest first: @2"));
+}
+
+#[test]
 fn d15_the_hidden_tool_as_finalizer() {
     let session = Session::new().with_finalizer(Finalizer::HiddenTool);
     stage(&session);
     let requirement = soft(&session);
     assert_eq!(requirement.tool_name(), "resolve");
-    assert!(requirement.reminder.text.contains("Finalize now with the `resolve` tool"));
+    assert!(requirement.reminder().text.contains("Finalize now with the `resolve` tool"));
     let call = |arguments| ToolCall::new("1", "resolve", arguments);
     assert!(requirement.satisfies(&call(json!({ "action": "apply", "reason": "Why." }))));
     assert!(!requirement.satisfies(&call(json!({ "action": "perhaps", "reason": "Why." }))));
     assert!(!requirement.satisfies(&call(json!({}))));
-    assert!(!requirement.satisfies(&write("xd://resolve")));
+    // The addresses are carried out in this form too, so they count in it (U9).
+    assert!(requirement.satisfies(&write("xd://resolve@1")));
+    assert!(requirement.satisfies(&ToolCall::new("1", "xd://reject", json!({ "reason": "No." }))));
+    assert!(!requirement.satisfies(&write("a.rs")) && !requirement.satisfies(&write("xd://")));
     assert_eq!(
         session.finalizer().not_executed(),
         "Not executed: call the `resolve` tool to resolve the pending action before using other tools."

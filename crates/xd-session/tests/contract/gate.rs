@@ -223,6 +223,76 @@ fn g7_each_head_has_its_own_budget() {
 }
 
 #[test]
+fn d13_what_answers_a_turn_from_before_a_boundary_is_void_also_after_a_prompt() {
+    for calls in [&[][..], &[Confirm], &[Look], &[Detour], &[Confirm, Look]] {
+        for asked in [None, Some(n(1))] {
+            let mut gate = Gate::new();
+            open_for(&mut gate, asked);
+            gate.boundary();
+            gate.prompt_began();
+            assert_eq!(gate.judge(TurnEnd::Complete, calls), Judgement::Void);
+            assert!(gate.was_late());
+            assert_eq!(gate.judge(TurnEnd::Complete, calls), Judgement::Free, "it is over now");
+            assert!(!gate.was_late());
+        }
+    }
+}
+
+/// Turns that stage with every batch that is carried out, forced or not: how many until the head is
+/// parked, at most `most`.
+fn turns_that_stage(gate: &mut Gate, calls: &[CallKind], most: usize) -> Option<usize> {
+    let mut head = 1;
+    (0..most).find(|_| {
+        let parked = matches!(open_for(gate, Some(n(head))), Opening::Parked(_));
+        head += u64::from(gate.judge(TurnEnd::Complete, calls) == Judgement::Run);
+        parked
+    })
+}
+
+#[test]
+fn g6_g7_case_073_what_is_staged_by_looking_has_no_budget_of_its_own() {
+    // Invariant S2
+    for calls in [&[Look][..], &[Look, Confirm], &[Look, Look, Look]] {
+        let taken = turns_that_stage(&mut Gate::new(), calls, 200);
+        assert!(taken.is_some_and(|taken| taken <= 8), "{calls:?}: {taken:?}");
+    }
+    // Heads that come up otherwise, as what an apply stages, have the whole budget each.
+    assert_eq!(turns_that_stage(&mut Gate::new(), &[Confirm], 200), None);
+}
+
+#[test]
+fn g7_a_head_that_a_look_brought_about_goes_on_where_the_one_before_was() {
+    let head = |gate: &mut Gate, head| open_for(gate, Some(n(head)));
+    let armed = |number, remind, force| Opening::Armed { head: n(number), remind, force };
+    let mut gate = check(&[(&[Look], "ask! Run"), (&[Look], "ask Run"), (&[Look], "ask Run")]);
+    assert_eq!(
+        head(&mut gate, 2),
+        armed(2, true, false),
+        "not forced: staging forces nothing (S2)"
+    );
+    for _ in 0..2 {
+        assert_eq!(gate.judge(TurnEnd::Complete, &[Look]), Judgement::Run);
+        assert_eq!(head(&mut gate, 2), armed(2, false, false));
+    }
+    assert_eq!(gate.judge(TurnEnd::Complete, &[Look]), Judgement::Skip, "the sixth look of all");
+    // Once nothing was pending, nothing is passed on.
+    let mut gate = check(&[(&[Look], "ask! Run")]);
+    assert_eq!(open_for(&mut gate, None), Opening::Off);
+    for _ in 0..8 {
+        assert!(matches!(head(&mut gate, 2), Opening::Armed { head: _, .. }));
+        gate.judge(TurnEnd::Complete, &[Confirm]);
+    }
+    assert_eq!(head(&mut gate, 2), Opening::Parked(n(2)), "it had eight turns of its own");
+    // A prompt gives each its own.
+    let mut gate = check(&[(&[Look], "ask! Run")]);
+    gate.prompt_began();
+    for _ in 0..5 {
+        head(&mut gate, 2);
+        assert_eq!(gate.judge(TurnEnd::Complete, &[Look]), Judgement::Run);
+    }
+}
+
+#[test]
 fn g7_a_budget_of_ones_own() {
     let budget = Budget { turns: 2, forced: 0, reads: 0 };
     let mut gate = Gate::with_budget(budget);

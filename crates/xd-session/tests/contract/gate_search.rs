@@ -119,15 +119,19 @@ fn run(budget: Budget, facts: &[Fact]) -> Result<(), TestCaseError> {
     let mut refused = [0_u8; 2];
     let mut spent: BTreeMap<StageNumber, Spent> = BTreeMap::new();
     let mut reminded = BTreeSet::new();
+    // The head that the last turn looked at, with what had been spent on it by then.
+    let mut looked: Option<(StageNumber, [u8; 3])> = None;
     for fact in facts {
         match fact {
             Fact::Prompt => {
                 gate.prompt_began();
                 spent.clear();
+                looked = None;
             }
             Fact::Boundary => {
                 gate.boundary();
                 spent.clear();
+                looked = None;
                 reminded.clear();
             }
             Fact::Compacted => {
@@ -143,6 +147,15 @@ fn run(budget: Budget, facts: &[Fact]) -> Result<(), TestCaseError> {
                 refused[usize::from(*thinking == Thinking::Off)] += 1;
             }
             Fact::Turn { head, thinking, end, calls, judged } => {
+                // CONTRACT G6: what came up while a turn looked shares the budget of its head.
+                if let (Some((before, by_then)), Some(head)) = (looked.take(), head.map(n))
+                    && head > before
+                {
+                    let it = spent.entry(head).or_default();
+                    if !it.rests && [it.turns, it.forced, it.reads] == [0; 3] {
+                        [it.turns, it.forced, it.reads] = by_then;
+                    }
+                }
                 let asking = Asking { thinking: *thinking, ..Asking::about(head.map(n)) };
                 let decision = gate.open(&asking);
                 let opening = decision.opening;
@@ -210,6 +223,7 @@ fn run(budget: Budget, facts: &[Fact]) -> Result<(), TestCaseError> {
                     && !calls.contains(&CallKind::Detour)
                     && (!looks || it.reads < budget.reads);
                 it.reads += u8::from(complies && looks);
+                looked = (complies && looks).then_some((number, [it.turns, it.forced, it.reads]));
                 (it.last_complied, it.judged_any) = (complies, true);
                 let expect = match (calls.is_empty(), complies) {
                     (true, _) => Judgement::NoCall,

@@ -112,6 +112,8 @@ pub(crate) enum Refusal {
     Decided(u8, Life),
     SecondBare,
     NotYetSeen(u8),
+    /// The session of its batch has ended.
+    SessionEnded,
 }
 
 /// The result of a call.
@@ -132,8 +134,10 @@ pub(crate) enum Answer {
     Executed,
     /// Not executed: the turn did not comply.
     Skipped,
-    /// Not executed: the turn was aborted, failed or late.
+    /// Not executed: the turn was aborted or failed.
     TurnVoid,
+    /// Not executed: the session that asked for the turn has ended.
+    TurnLate,
     /// Not executed: it may be half a call.
     Cut,
     /// Nobody waited for it any more.

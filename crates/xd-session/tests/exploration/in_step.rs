@@ -7,7 +7,7 @@ use xd_protocol::Verdict;
 
 use crate::{
     facts::{Answer, Event, Fact, Judged, Pin, Refusal},
-    model::Life,
+    model::{Call, Life, Place},
     real::Real,
     scopes::{Scope, everything, stubborn},
     search::World,
@@ -54,7 +54,7 @@ fn pick(facts: &mut [Fact], (kind, which): (u16, u16)) -> Fact {
 }
 
 /// What the walks must come by, all of it.
-const NAMES: [&str; 30] = [
+const NAMES: [&str; 33] = [
     "armed",
     "forced",
     "some tool",
@@ -69,6 +69,9 @@ const NAMES: [&str; 30] = [
     "skipped",
     "no call",
     "void turn",
+    "late turn",
+    "session ended",
+    "staged by a look",
     "started",
     "applied",
     "discarded",
@@ -118,9 +121,11 @@ fn name_of(event: Event) -> &'static str {
             Refusal::Decided(..) => "decided",
             Refusal::SecondBare => "second bare",
             Refusal::NotYetSeen(_) => "not yet seen",
+            Refusal::SessionEnded => "session ended",
         },
         Event::Answered { answer: Answer::Handled, .. } => "handled",
         Event::Answered { answer: Answer::Gone, .. } => "gone",
+        Event::Answered { answer: Answer::TurnLate, .. } => "late turn",
         Event::Answered { .. } => "other results",
         Event::Stopped => "stops",
     }
@@ -141,6 +146,12 @@ fn walk(
         let next = world
             .after(&scope.rules, fact, &mut seen)
             .map_err(|property| TestCaseError::fail(format!("{property:?} after {history:#?}")))?;
+        let place = match fact {
+            Fact::Poll(place) => world.model.places[usize::from(place)],
+            _ => Place::Free,
+        };
+        let by_look = matches!(place, Place::Waiting(Call::StageByLook { .. }));
+        *tally.entry("staged by a look").or_default() += usize::from(by_look);
         real.step(&world.model, fact, &seen, &next.model).map_err(|error| {
             TestCaseError::fail(format!(
                 "{error}, where the model saw {seen:?}, after {history:#?}"

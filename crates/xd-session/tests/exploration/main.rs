@@ -129,6 +129,8 @@ fn every_fault_of_the_model_is_found() {
     finds::<3>(M::BoundaryKeepsWhatIsTaken, all(), P::E1OwnSessionOnly);
     finds::<3>(M::LateFailuresReturn, all(), P::D13LateChangesNothing);
     finds::<3>(M::LateRepliesRun, all(), P::D13LateChangesNothing);
+    finds::<3>(M::LateDetoursRun, all(), P::D13LateChangesNothing);
+    finds::<3>(M::OldBatchesStage, all(), P::D13LateChangesNothing);
     finds::<3>(M::FailuresConsume, all(), P::D9FailedStaysPending);
     finds::<3>(M::FailuresDoNotLift, all(), P::G1ArmedExactly);
     finds::<3>(M::RestartOffersAll, all(), P::E3RestartLosesNothing);
@@ -138,6 +140,7 @@ fn every_fault_of_the_model_is_found() {
     finds::<3>(M::SkippedGetNoResult, all(), P::G5OneResultACall);
     finds::<3>(M::SilentTurnsAreFree, all(), P::G7WithinBudget);
     finds::<3>(M::LooksAreEndless, all(), P::G7WithinBudget);
+    finds::<3>(M::LooksStageForFree, all(), P::G7WithinBudget);
     finds::<3>(M::RemindsAgain, all(), P::G3OneReminder);
     finds::<1>(M::ProseIsParsed, scopes::stubborn(), P::D1NoEffectWithoutConfirm);
     finds::<3>(M::RefusalsAreIgnored, all(), P::G9PinnedAsAllowed);

@@ -101,28 +101,72 @@ pub(crate) enum Which {
 /// What a call is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Call {
-    Confirm { verdict: Verdict, which: Which, blank: bool },
+    Confirm {
+        verdict: Verdict,
+        which: Which,
+        blank: bool,
+    },
     Look,
     Detour,
-    Stage { durable: bool },
+    Stage {
+        durable: bool,
+    },
+    /// A tool of the read tier that stages all the same.
+    StageByLook {
+        durable: bool,
+    },
 }
 
 impl Call {
+    /// Whether it passes for looking.
+    pub(crate) fn looks(self) -> bool {
+        match self {
+            Self::Look | Self::StageByLook { .. } => true,
+            Self::Confirm { .. } | Self::Detour | Self::Stage { .. } => false,
+        }
+    }
+
+    /// Whether it is neither a confirm nor passes for looking.
+    pub(crate) fn strays(self) -> bool {
+        match self {
+            Self::Detour | Self::Stage { .. } => true,
+            Self::Confirm { .. } | Self::Look | Self::StageByLook { .. } => false,
+        }
+    }
+
+    pub(crate) fn stages(self) -> bool {
+        match self {
+            Self::Stage { .. } | Self::StageByLook { .. } => true,
+            Self::Confirm { .. } | Self::Look | Self::Detour => false,
+        }
+    }
+
     /// A number of its own.
     fn key(self) -> u8 {
         match self {
             Self::Look => 0,
             Self::Detour => 1,
             Self::Stage { durable } => 2 + u8::from(durable),
+            Self::StageByLook { durable } => 4 + u8::from(durable),
             Self::Confirm { verdict, which, blank } => {
                 let number = match which {
                     Which::Head => 0,
                     Which::Number(number) => number,
                 };
-                4 + 4 * number + 2 * u8::from(verdict == Verdict::Apply) + u8::from(blank)
+                6 + 4 * number + 2 * u8::from(verdict == Verdict::Apply) + u8::from(blank)
             }
         }
     }
+}
+
+/// What had been spent on a head when a turn on it looked, until it is known what came up
+/// meanwhile. The number is 0 for none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub(crate) struct Looked {
+    pub(crate) number: u8,
+    pub(crate) turns: u8,
+    pub(crate) forced: u8,
+    pub(crate) looks: u8,
 }
 
 /// How far a call has come.
@@ -161,6 +205,8 @@ pub(crate) struct Batch {
     /// How many actions had been staged.
     pub(crate) staged: u8,
     pub(crate) bare_seen: bool,
+    /// Its session has ended.
+    pub(crate) over: bool,
 }
 
 /// A turn that was asked for and has not been answered.
@@ -241,6 +287,7 @@ pub(crate) struct Model<const A: usize> {
     /// The batch under way, and that of the person.
     pub(crate) batches: [Batch; 2],
     pub(crate) phase: Phase,
+    pub(crate) looked: Looked,
     pub(crate) queue: [Option<Hard>; DIRECTIVES],
     pub(crate) in_flight: Option<InFlight>,
     /// What each model's provider has refused.
@@ -256,6 +303,7 @@ impl<const A: usize> Model<A> {
             places: [Place::Free; PLACES],
             batches: [Batch::default(); 2],
             phase: Phase::Idle,
+            looked: Looked::default(),
             queue: [None; DIRECTIVES],
             in_flight: None,
             refused: [Refused::No; MODELS],
@@ -301,7 +349,7 @@ impl<const A: usize> Model<A> {
 
     /// How many numbers are left for actions that nothing has begun to stage.
     pub(crate) fn numbers_left(&self) -> usize {
-        let stages = |place: &&Place| matches!(place, Place::Waiting(Call::Stage { .. }));
+        let stages = |place: &&Place| matches!(place, Place::Waiting(call) if call.stages());
         A - usize::from(self.staged) - self.places.iter().filter(stages).count()
     }
 
@@ -374,17 +422,22 @@ impl<const A: usize> Model<A> {
     pub(crate) fn forget(&mut self) -> [bool; 2] {
         let mut bare = [false; 2];
         let mut named = [false; 2];
+        let mut stages = [false; 2];
         for (at, place) in self.places.iter().enumerate() {
-            if let Place::Waiting(Call::Confirm { which, blank: false, .. }) = place {
-                match which {
-                    Which::Head => bare[Self::batch_of(at)] = true,
-                    Which::Number(_) => named[Self::batch_of(at)] = true,
-                }
+            let Place::Waiting(call) = place else { continue };
+            let batch = Self::batch_of(at);
+            match call {
+                Call::Confirm { which: Which::Head, blank: false, .. } => bare[batch] = true,
+                Call::Confirm { which: Which::Number(_), blank: false, .. } => named[batch] = true,
+                Call::Stage { .. } | Call::StageByLook { .. } => stages[batch] = true,
+                Call::Confirm { blank: true, .. } | Call::Look | Call::Detour => {}
             }
         }
-        for (batch, (bare, named)) in self.batches.iter_mut().zip(bare.into_iter().zip(named)) {
-            if !bare {
-                *batch = Batch { staged: if named { batch.staged } else { 0 }, ..Batch::default() };
+        for (at, batch) in self.batches.iter_mut().enumerate() {
+            batch.over &= stages[at];
+            if !bare[at] {
+                let staged = if named[at] { batch.staged } else { 0 };
+                *batch = Batch { staged, over: batch.over, ..Batch::default() };
             }
         }
         bare
@@ -394,7 +447,9 @@ impl<const A: usize> Model<A> {
     pub(crate) fn reaches_nothing(&self, place: usize) -> bool {
         match self.places[place] {
             Place::Waiting(Call::Look | Call::Detour | Call::Confirm { blank: true, .. }) => true,
-            Place::Waiting(Call::Confirm { blank: false, .. } | Call::Stage { .. })
+            Place::Waiting(
+                Call::Confirm { blank: false, .. } | Call::Stage { .. } | Call::StageByLook { .. },
+            )
             | Place::Free
             | Place::Running
             | Place::Answered => false,

@@ -23,6 +23,10 @@ pub(crate) enum Mutation {
     LateFailuresReturn,
     /// The answer to a turn of the session before is carried out.
     LateRepliesRun,
+    /// The answer to a turn of the session before is carried out where it decides nothing.
+    LateDetoursRun,
+    /// A call of a batch from the session before stages in the one after it.
+    OldBatchesStage,
     /// A failed apply ends its action.
     FailuresConsume,
     /// An apply writes over what has changed since the preview.
@@ -39,6 +43,8 @@ pub(crate) enum Mutation {
     SkippedGetNoResult,
     /// Looking never ends.
     LooksAreEndless,
+    /// What a tool of the read tier stages has a budget of its own.
+    LooksStageForFree,
     /// A forced turn that complies is followed by another.
     ForceSticks,
     /// Every turn reminds.

@@ -4,8 +4,10 @@
 use xd_protocol::Verdict;
 
 use crate::{
-    facts::{Calls, End, Event, Fact, Judged, MODELS, Pin, Provider, Request},
-    model::{CALLS, Call, Forgotten, HardChoice, Life, Model, PLACES, Phase, Place, Turn, Which},
+    facts::{Answer, Calls, End, Event, Fact, Judged, MODELS, Pin, Provider, Request},
+    model::{
+        CALLS, Call, Forgotten, HardChoice, Life, Looked, Model, PLACES, Phase, Place, Turn, Which,
+    },
     steps::Rules,
 };
 
@@ -26,7 +28,8 @@ pub(crate) enum Property {
     D9FailedStaysPending,
     /// F2: nothing is written over what has changed.
     F2StaleWritesNothing,
-    /// D13: what is late changes nothing in the new session.
+    /// D13: what is late changes nothing in the new session: no late end of an effect, no call of
+    /// a late turn, whatever it would do, and no staging of a batch from before.
     D13LateChangesNothing,
     /// E1: nothing of another session is pending, and what is no boundary voids nothing.
     E1OwnSessionOnly,
@@ -42,7 +45,8 @@ pub(crate) enum Property {
     G5OnlyCompliantRuns,
     /// G5, G7, G12: every call gets exactly one result.
     G5OneResultACall,
-    /// G6, G7: every run ends within the budget.
+    /// G6, G7: every run ends within the budget, which a head that came up while a turn looked
+    /// shares with the one before it.
     G7WithinBudget,
     /// G12: a void turn, and one that the provider refused, spends nothing.
     G12VoidSpendsNothing,
@@ -82,6 +86,10 @@ pub(crate) struct Witness<const A: usize> {
     several: [bool; 2],
     /// Bare confirms that started an effect, for each batch.
     bare: [u8; 2],
+    /// The session of the loop's batch has ended.
+    over: bool,
+    /// What was spent on a head when a turn looked at it, until the next is asked for.
+    looked: Looked,
     /// Results due, by place.
     due: [u8; PLACES],
     /// What each model's provider was seen to refuse: while thinking, and without.
@@ -95,6 +103,8 @@ impl<const A: usize> Witness<A> {
             heads: [0; 2],
             several: [false; 2],
             bare: [0; 2],
+            over: false,
+            looked: Looked::default(),
             due: [0; PLACES],
             refused: [[false; 2]; MODELS],
         }
@@ -156,6 +166,8 @@ impl<const A: usize> Witness<A> {
         for &event in events {
             match event {
                 Event::Staged(number) => {
+                    let late = self.over && matches!(fact, Fact::Poll(_));
+                    check(!late, Property::D13LateChangesNothing)?;
                     check(number == staged + 1, Property::S1NumbersRise)?;
                     staged = number;
                 }
@@ -167,7 +179,14 @@ impl<const A: usize> Witness<A> {
                     check(!(wrote && stale), Property::F2StaleWritesNothing)?;
                     self.ended(number, verdict, succeeded, late, after)?;
                 }
-                Event::Answered { place, .. } => {
+                Event::Answered { place, answer } => {
+                    // Who reads it is told that the session has ended, not that somebody aborted.
+                    let late = match before.phase {
+                        Phase::Asked(turn) => turn.orphan,
+                        Phase::Idle | Phase::Ready | Phase::Running => false,
+                    };
+                    let said = answer != Answer::TurnVoid || !late;
+                    check(said, Property::D13LateChangesNothing)?;
                     let due = &mut self.due[usize::from(place)];
                     check(*due == 1, Property::G5OneResultACall)?;
                     *due = 0;
@@ -177,6 +196,9 @@ impl<const A: usize> Witness<A> {
                     self.pinned(request, force || hard == Some(HardChoice::Active), pin)?;
                     let asks = hard.is_none() && request.write && !request.none;
                     self.armed(before, head, asks)?;
+                    if asks {
+                        self.take_over(head);
+                    }
                     if head != 0 {
                         let seen = self.of(head);
                         check(remind != seen.reminded, Property::G3OneReminder)?;
@@ -224,6 +246,7 @@ impl<const A: usize> Witness<A> {
             }
             Fact::Boundary => {
                 self.forget_spent();
+                self.over = before.phase == Phase::Running;
                 for seen in &mut self.actions[..usize::from(before.staged)] {
                     (seen.old, seen.reminded) = (true, false);
                 }
@@ -248,6 +271,7 @@ impl<const A: usize> Witness<A> {
                     *due = u8::from(call.is_some());
                 }
                 self.batch_begins(0, before);
+                self.over = false;
             }
             Fact::Person { .. } => {
                 self.due[CALLS] = 1;
@@ -286,7 +310,20 @@ impl<const A: usize> Witness<A> {
         self.bare[batch] = 0;
     }
 
+    /// A head that came up while a turn looked goes on within the budget of that turn's head.
+    fn take_over(&mut self, head: u8) {
+        let Looked { number, turns, forced, looks } = std::mem::take(&mut self.looked);
+        if number == 0 || head <= number {
+            return;
+        }
+        let seen = self.of(head);
+        if (seen.turns, seen.forced, seen.looks) == (0, 0, 0) {
+            (seen.turns, seen.forced, seen.looks) = (turns, forced, looks);
+        }
+    }
+
     fn forget_spent(&mut self) {
+        self.looked = Looked::default();
         for seen in &mut self.actions {
             (seen.rests, seen.strayed) = (false, false);
             (seen.turns, seen.forced, seen.looks) = (0, 0, 0);
@@ -368,7 +405,7 @@ impl<const A: usize> Witness<A> {
             // Who can be asked for a tool by name may yet be asked so without thinking.
             Provider::Named => (!(thinking && request.thinks), Pin::Named),
             Provider::NamedUnlessThinking => (!request.thinks && !thinking, Pin::Named),
-            Provider::SomeTool => (!thinking, Pin::SomeTool),
+            Provider::SomeTool => (!(thinking && request.thinks), Pin::SomeTool),
             Provider::AutoOnly | Provider::Unknown => (false, Pin::Unavailable),
         };
         let expect = match (wanted, may && !without) {
@@ -402,9 +439,8 @@ impl<const A: usize> Witness<A> {
             let ledgers = |model: &Model<A>| model.actions.map(|action| action.ledger);
             return check(ledgers(before) == ledgers(after), Property::G12VoidSpendsNothing);
         }
-        let decides = calls.iter().flatten().any(|call| matches!(call, Call::Confirm { .. }));
-        if turn.orphan && decides {
-            return check(!runs, Property::D13LateChangesNothing);
+        if turn.orphan {
+            return check(judged == Judged::Void, Property::D13LateChangesNothing);
         }
         let stands = turn.head != 0 && before.life(turn.head) == Life::Pending;
         if !stands || self.of(turn.head).rests {
@@ -414,19 +450,22 @@ impl<const A: usize> Witness<A> {
         let seen = self.of(turn.head);
         seen.turns += 1;
         seen.forced += u8::from(turn.forced);
-        let looks = calls().any(|call| *call == Call::Look);
-        let detours = calls().any(|call| matches!(call, Call::Detour | Call::Stage { .. }));
+        let looks = calls().any(|call| call.looks());
+        let detours = calls().any(|call| call.strays());
         let some = calls().next().is_some();
         // The whole budget of looks is the model's to spend, and not more.
         let complies =
             some && end == End::Complete && !detours && (!looks || judged == Judged::Run);
         seen.looks += u8::from(looks && judged == Judged::Run);
         seen.strayed = !complies;
+        let looked =
+            Looked { number: turn.head, turns: seen.turns, forced: seen.forced, looks: seen.looks };
         let within =
             seen.turns <= rules.turns && seen.forced <= rules.forced && seen.looks <= rules.looks;
         check(within, Property::G7WithinBudget)?;
         let refused_look = looks && judged == Judged::Skip && !detours && end == End::Complete;
         check(!refused_look || seen.looks == rules.looks, Property::G5OnlyCompliantRuns)?;
+        self.looked = if complies && looks { looked } else { Looked::default() };
         check((judged == Judged::Run) == complies, Property::G5OnlyCompliantRuns)?;
         check(after.phase == Phase::Running || !complies, Property::G5OnlyCompliantRuns)
     }
@@ -452,7 +491,11 @@ impl<const A: usize> Witness<A> {
             (self.heads[1], self.several[1], self.bare[1]) = (0, false, 0);
             check(self.due[CALLS] == 0, Property::G5OneResultACall)?;
         }
+        if after.phase == Phase::Idle {
+            self.looked = Looked::default();
+        }
         if after.phase != Phase::Running {
+            self.over = false;
             (self.heads[0], self.several[0], self.bare[0]) = (0, false, 0);
             let none_due = self.due[..CALLS].iter().all(|&due| due == 0);
             check(none_due, Property::G5OneResultACall)?;

@@ -13,8 +13,8 @@ use proptest::prelude::*;
 use serde_json::json;
 use xd_protocol::{Confirm, Selection, StageNumber, Verdict, notice};
 use xd_resolve::{
-    ActionState, ApplyError, Batch, BoxFuture, Decider, Detach, Effect, StageRequest, Tier,
-    ToolCall, ToolResult,
+    ActionState, ActionStore, ApplyError, Batch, BoxFuture, Decider, Detach, Effect, StageError,
+    StageRequest, StagingSession, Tier, ToolCall, ToolResult, block_on, queue_resolve_handler,
 };
 use xd_session::{
     Boundary, Directive, DirectiveOptions, Forcing, Judgement, OnRejected, Session, Thinking,
@@ -91,12 +91,26 @@ fn poll<F: Future + Unpin + ?Sized>(future: &mut F) -> Poll<F::Output> {
     std::pin::Pin::new(future).poll(&mut Context::from_waker(Waker::noop()))
 }
 
+/// The session as a call of a batch sees it.
+struct InBatch<'a>(&'a Session, &'a Batch);
+
+impl StagingSession for InBatch<'_> {
+    fn action_store(&self) -> Option<&Arc<ActionStore>> {
+        self.0.action_store()
+    }
+    fn batch(&self) -> Option<&Batch> {
+        Some(self.1)
+    }
+}
+
 /// The real session with the calls under way in it.
 pub(crate) struct Real {
     session: Arc<Session>,
     kept: Arc<Kept>,
     controls: Vec<Arc<Control>>,
     calls: [Option<BoxFuture<'static, ToolResult>>; PLACES],
+    /// The batch of the loop's calls.
+    batch: Option<Arc<Batch>>,
 }
 
 impl Real {
@@ -104,7 +118,7 @@ impl Real {
         let kept = Arc::new(Kept::default());
         let detach = Arc::clone(&kept) as Arc<dyn Detach>;
         let session = Arc::new(Session::with_store(|store| store.with_detach(detach)));
-        Self { session, kept, controls: Vec::new(), calls: Default::default() }
+        Self { session, kept, controls: Vec::new(), calls: Default::default(), batch: None }
     }
 
     /// Takes `fact`, which took the model from `before` to `after` and showed `events`.
@@ -140,6 +154,9 @@ impl Real {
                     _ => None,
                 });
                 prop_assert_eq!(Some(judged), expect);
+                let late = matches!(before.phase, Phase::Asked(turn) if turn.orphan);
+                prop_assert_eq!(self.session.was_late(), late);
+                prop_assert_eq!(self.session.void_result().contains("has ended"), late);
                 if after.phase == Phase::Running {
                     self.begin(after, 0..CALLS);
                 } else {
@@ -199,6 +216,13 @@ impl Real {
         Ok(())
     }
 
+    fn stage_in_batch(&mut self, number: u8) -> Result<StageNumber, StageError> {
+        let request = self.request(number);
+        let batch = self.batch.as_ref().unwrap();
+        block_on(queue_resolve_handler(&InBatch(&self.session, batch), request))
+            .map(|staged| staged.number())
+    }
+
     /// A new process: what its host would settle from the record is put back.
     fn restart<const A: usize>(&mut self, after: &Model<A>) -> Checked {
         let controls = std::mem::take(&mut self.controls);
@@ -252,6 +276,9 @@ impl Real {
     /// Begins the batch of the calls at `places`.
     fn begin<const A: usize>(&mut self, after: &Model<A>, places: std::ops::Range<usize>) {
         let batch = Arc::new(self.session.actions().begin_batch());
+        if places.start != PERSON {
+            self.batch = Some(Arc::clone(&batch));
+        }
         for place in places {
             let Place::Waiting(Call::Confirm { verdict, which, blank }) = after.places[place]
             else {
@@ -283,7 +310,16 @@ impl Real {
         events: &[Event],
     ) -> Checked {
         match events.first() {
-            Some(Event::Staged(number)) => self.stage(*number),
+            Some(Event::Staged(number)) => {
+                let staged = self.stage_in_batch(*number);
+                prop_assert!(matches!(staged, Ok(it) if it == n(*number)), "{:?}", staged);
+                Ok(())
+            }
+            Some(Event::Answered { answer: Answer::Refused(Refusal::SessionEnded), .. }) => {
+                let staged = self.stage_in_batch(before.staged + 1);
+                prop_assert!(matches!(staged, Err(StageError::SessionEnded)), "{:?}", staged);
+                Ok(())
+            }
             Some(Event::Started { .. }) => {
                 let call = self.calls[place].as_mut().unwrap();
                 prop_assert!(poll(call).is_pending(), "its effect was to run");
@@ -403,11 +439,15 @@ fn check_result(answer: Answer, verdict: Verdict, result: &ToolResult) -> Checke
             Refusal::NotYetSeen(number) => {
                 refused(format!("@{number} was staged in this same batch"))
             }
+            Refusal::SessionEnded => {
+                Err(TestCaseError::fail("a confirm hears what became of its action"))
+            }
         },
         Answer::Staged(_)
         | Answer::Executed
         | Answer::Skipped
         | Answer::TurnVoid
+        | Answer::TurnLate
         | Answer::Cut
         | Answer::Gone => Err(TestCaseError::fail(format!("{answer:?} is no confirm's"))),
     }
@@ -479,12 +519,13 @@ fn tool_call(call: &Call) -> ToolCall {
         Call::Look => ToolCall::new("1", "read", json!({ "path": "a.rs" })),
         Call::Detour => ToolCall::new("1", "write", json!({ "path": "a.rs", "content": "" })),
         Call::Stage { .. } => ToolCall::new("1", "ast_edit", json!({})),
+        Call::StageByLook { .. } => ToolCall::new("1", "preview", json!({})),
     }
 }
 
 fn tier(call: &ToolCall) -> Tier {
     match call.name.as_str() {
-        "read" => Tier::Read,
+        "read" | "preview" => Tier::Read,
         "write" => Tier::Write,
         _ => Tier::Exec,
     }

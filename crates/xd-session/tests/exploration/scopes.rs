@@ -75,6 +75,7 @@ fn every_kind() -> Vec<(End, Calls)> {
         (End::Complete, calls(&[Call::Detour, bare])),
         (End::Complete, calls(&[Call::Detour, Call::Look])),
         (End::Complete, calls(&[Call::Stage { durable: true }])),
+        (End::Complete, calls(&[Call::StageByLook { durable: true }])),
         (End::Complete, calls(&[confirm(APPLY, Which::Number(1))])),
         (
             End::Complete,
@@ -277,6 +278,9 @@ pub(crate) fn everything(numbers: u8) -> Scope {
             calls(&[Call::Stage { durable: true }, bare]),
             calls(&[Call::Stage { durable: false }, confirm(APPLY, Which::Number(2)), bare]),
             calls(&[Call::Look, bare, Call::Look]),
+            calls(&[Call::StageByLook { durable: false }, bare]),
+            calls(&[bare, Call::StageByLook { durable: true }, Call::Look]),
+            calls(&[Call::StageByLook { durable: true }, Call::StageByLook { durable: false }]),
             calls(&[bare, Call::Confirm { verdict: DISCARD, which: Which::Head, blank: true }]),
         ]
         .map(|calls| (End::Complete, calls)),
@@ -353,7 +357,11 @@ impl Scope {
         facts.extend(self.requests.iter().map(|&request| Fact::Open(request)));
         facts.push(Fact::Refuse);
         if model.allows(Fact::Reply { end: End::Complete, calls: calls(&[]) }) {
-            let fits = |calls: &Calls| calls.iter().flatten().all(|call| self.fits(model, *call));
+            let fits = |calls: &Calls| {
+                let stages = calls.iter().flatten().filter(|call| call.stages()).count();
+                stages <= model.numbers_left()
+                    && calls.iter().flatten().all(|call| Self::fits(model, *call))
+            };
             let replies = self.replies.iter().filter(|(_, calls)| fits(calls));
             facts.extend(replies.map(|&(end, calls)| Fact::Reply { end, calls }));
         }
@@ -387,12 +395,15 @@ impl Scope {
     }
 
     /// Whether `call` says anything new: it names an action that there is, or the first that there
-    /// is not, and there is room for what it stages.
-    fn fits<const A: usize>(&self, model: &Model<A>, call: Call) -> bool {
+    /// is not.
+    fn fits<const A: usize>(model: &Model<A>, call: Call) -> bool {
         match call {
             Call::Confirm { which: Which::Number(number), .. } => number <= model.staged + 1,
-            Call::Confirm { which: Which::Head, .. } | Call::Look | Call::Detour => true,
-            Call::Stage { .. } => model.numbers_left() > 0,
+            Call::Confirm { which: Which::Head, .. }
+            | Call::Look
+            | Call::Detour
+            | Call::Stage { .. }
+            | Call::StageByLook { .. } => true,
         }
     }
 }

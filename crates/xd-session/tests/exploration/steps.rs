@@ -5,8 +5,8 @@ use xd_protocol::Verdict;
 use crate::{
     facts::{Answer, Calls, End, Event, Fact, Judged, MODELS, Pin, Provider, Refusal, Request},
     model::{
-        Action, Batch, CALLS, Call, Handler, Hard, HardChoice, InFlight, Ledger, Life, Model, Next,
-        PERSON, PLACES, Phase, Place, RUNS, Refused, Rest, Run, Turn, Which,
+        Action, Batch, CALLS, Call, Handler, Hard, HardChoice, InFlight, Ledger, Life, Looked,
+        Model, Next, PERSON, PLACES, Phase, Place, RUNS, Refused, Rest, Run, Turn, Which,
     },
     mutation::Mutation,
 };
@@ -48,7 +48,9 @@ impl<const A: usize> Model<A> {
             Fact::Person { .. } => !self.is_due(PERSON),
             Fact::Poll(place) => match self.places[usize::from(place)] {
                 Place::Waiting(Call::Confirm { .. }) => self.runs.contains(&None),
-                Place::Waiting(Call::Stage { .. }) => usize::from(self.staged) < A,
+                Place::Waiting(Call::Stage { .. } | Call::StageByLook { .. }) => {
+                    usize::from(self.staged) < A
+                }
                 Place::Waiting(Call::Look | Call::Detour) => true,
                 Place::Free | Place::Running | Place::Answered => false,
             },
@@ -100,6 +102,10 @@ impl<const A: usize> Model<A> {
                 seen.push(Event::Stopped);
             }
         }
+        if self.phase == Phase::Idle {
+            // The next turn is another prompt's, which gives the whole budget again.
+            self.looked = Looked::default();
+        }
         self.runs.sort_unstable();
     }
 
@@ -144,6 +150,8 @@ impl<const A: usize> Model<A> {
         }
         self.queue = Default::default();
         self.in_flight = None;
+        self.looked = Looked::default();
+        self.batches[0].over = self.phase == Phase::Running;
         if let Phase::Asked(turn) = &mut self.phase {
             *turn = Turn { head: 0, forced: false, hard: false, orphan: true, ..*turn };
         }
@@ -233,6 +241,9 @@ impl<const A: usize> Model<A> {
             }
         }
         let asks = request.write && !request.none;
+        if asks {
+            self.take_over(rules);
+        }
         let head = if asks { self.asked_for() } else { 0 };
         let (mut remind, mut force) = (false, false);
         if head != 0 {
@@ -258,6 +269,20 @@ impl<const A: usize> Model<A> {
         seen.push(Event::Opened { head, remind, force, hard: None, unavailable, pin });
     }
 
+    /// A head that is newer than the one that the last turn looked at came up while it did. Looking
+    /// stages nothing, so it has no budget of its own (`CONTRACT G6, G7`).
+    fn take_over(&mut self, rules: &Rules) {
+        let Looked { number, turns, forced, looks } = std::mem::take(&mut self.looked);
+        let head = self.head();
+        if number == 0 || head <= number || rules.has(Mutation::LooksStageForFree) {
+            return;
+        }
+        let ledger = &mut self.actions[usize::from(head) - 1].ledger;
+        if *ledger == Ledger::default() {
+            *ledger = Ledger { turns, forced, looks, ..Ledger::default() };
+        }
+    }
+
     /// How a choice of one tool is asked for: as the provider is said to allow, and never as it has
     /// refused (`CONTRACT G9`).
     fn pin(&self, rules: &Rules, request: Request) -> Pin {
@@ -269,7 +294,8 @@ impl<const A: usize> Model<A> {
             (Provider::Named, Refused::No, _)
             | (Provider::Named, Refused::WhileThinking, false)
             | (Provider::NamedUnlessThinking, Refused::No, false) => Pin::Named,
-            (Provider::SomeTool, Refused::No, _) => Pin::SomeTool,
+            (Provider::SomeTool, Refused::No, _)
+            | (Provider::SomeTool, Refused::WhileThinking, false) => Pin::SomeTool,
             (Provider::AutoOnly, ..) if rules.has(Mutation::PinsWhoeverIsAsked) => Pin::Named,
             (
                 Provider::Named
@@ -311,8 +337,10 @@ impl<const A: usize> Model<A> {
     fn reply(&mut self, rules: &Rules, end: End, calls: Calls, seen: &mut Vec<Event>) {
         let Phase::Asked(turn) = self.phase else { return };
         let decides = calls.iter().flatten().any(|call| matches!(call, Call::Confirm { .. }));
-        // An answer to the session before decides nothing in this one (`CONTRACT D13`).
-        let late = turn.orphan && decides && !rules.has(Mutation::LateRepliesRun);
+        // An answer to the session before does nothing in this one (`CONTRACT D13`).
+        let late = turn.orphan
+            && !rules.has(Mutation::LateRepliesRun)
+            && (decides || !rules.has(Mutation::LateDetoursRun));
         let void = late || matches!(end, End::Aborted | End::Failed);
         if void {
             if turn.head != 0 && rules.has(Mutation::AbortedTurnsSpend) {
@@ -322,7 +350,8 @@ impl<const A: usize> Model<A> {
                 self.reject_hard(in_flight.hard);
             }
             seen.push(Event::Judged(Judged::Void));
-            self.answer_all(calls, Answer::TurnVoid, seen);
+            let answer = if turn.orphan { Answer::TurnLate } else { Answer::TurnVoid };
+            self.answer_all(calls, answer, seen);
             return self.stop(seen);
         }
         let none = calls.iter().flatten().count() == 0;
@@ -364,8 +393,8 @@ impl<const A: usize> Model<A> {
     /// (`CONTRACT G4–G7`).
     fn judge(&mut self, rules: &Rules, turn: Turn, end: End, calls: Calls) -> Judged {
         let calls = || calls.iter().flatten();
-        let is_detour = |call: &Call| matches!(call, Call::Detour | Call::Stage { .. });
-        let (none, looks) = (calls().next().is_none(), calls().any(|call| *call == Call::Look));
+        let is_detour = |call: &Call| call.strays();
+        let (none, looks) = (calls().next().is_none(), calls().any(|call| call.looks()));
         let confirms = calls().any(|call| matches!(call, Call::Confirm { .. }));
         let ledger = &mut self.actions[usize::from(turn.head) - 1].ledger;
         let before = *ledger;
@@ -384,8 +413,11 @@ impl<const A: usize> Model<A> {
         let may_look = before.looks < rules.looks || rules.has(Mutation::LooksAreEndless);
         let detours = calls().any(is_detour) && !(confirms && rules.has(Mutation::MixedBatchesRun));
         let complies = end == End::Complete && !detours && (!looks || may_look);
+        self.looked = Looked::default();
         if complies && looks {
             ledger.looks += 1;
+            let Ledger { turns, forced, looks, .. } = *ledger;
+            self.looked = Looked { number: turn.head, turns, forced, looks };
         }
         ledger.next = if complies && !(turn.forced && rules.has(Mutation::ForceSticks)) {
             Next::Remind
@@ -418,6 +450,7 @@ impl<const A: usize> Model<A> {
             pending: self.pending().count() as u8,
             staged: self.staged,
             bare_seen: false,
+            over: false,
         }
     }
 
@@ -458,7 +491,12 @@ impl<const A: usize> Model<A> {
         let Place::Waiting(call) = self.places[place] else { return };
         let (verdict, which) = match call {
             Call::Look | Call::Detour => return self.answer(place, Answer::Executed, seen),
-            Call::Stage { durable } => {
+            Call::Stage { .. } | Call::StageByLook { .. }
+                if self.batches[0].over && !rules.has(Mutation::OldBatchesStage) =>
+            {
+                return self.answer(place, Answer::Refused(Refusal::SessionEnded), seen);
+            }
+            Call::Stage { durable } | Call::StageByLook { durable } => {
                 let number = self.stage(durable);
                 seen.push(Event::Staged(number));
                 return self.answer(place, Answer::Staged(number), seen);
