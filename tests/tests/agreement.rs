@@ -1,10 +1,15 @@
 //! One parser for all, on any input; and the corpora of the fuzzers, replayed.
 #![allow(clippy::unwrap_used, reason = "a test says so where it fails")]
 
-use std::{fs, path::Path};
+use std::{fs, path::Path, sync::Arc};
 
 use proptest::prelude::*;
+use serde_json::json;
+use xd_protocol::{Selection, Verdict};
+use xd_resolve::{ActionState, StageRequest, Tier, ToolCall, ToolResult};
+use xd_session::{Boundary, Finalizer, Judgement, Session, TurnEnd, TurnRequest};
 use xd_tests::judges::{self, Judges};
+use xd_write::{CallScope, Host, Workspace};
 
 /// Texts that look like addresses more often than chance would have it.
 fn near_addresses() -> impl Strategy<Value = String> {
@@ -92,6 +97,139 @@ fn u9_u11_they_agree_while_two_actions_are_pending_and_a_device_is_mounted() {
             judges.agree(&path);
         }
     }
+}
+
+/// One host of each form, each call by itself: what it does and what the gate takes it for.
+struct Forms {
+    runtime: tokio::runtime::Runtime,
+    _folder: tempfile::TempDir,
+    workspace: Workspace,
+}
+
+impl Forms {
+    fn new() -> Self {
+        let folder = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap();
+        let workspace = Workspace::open(folder.path()).unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        Self { runtime, _folder: folder, workspace }
+    }
+
+    /// Lets a host of `form` with one staged action run `call`. Whatever decides the action is a
+    /// confirm to the gate; every confirm that names the action, or none, decides it; and once a
+    /// session has ended nothing decides in the next.
+    fn agree(&self, form: Finalizer, call: &ToolCall) {
+        let session = Arc::new(Session::new().with_finalizer(form));
+        let host = Host::builder(Arc::clone(&session), self.workspace.clone()).build();
+        let stage = || {
+            let apply = |_| async { Ok(ToolResult::text("done")) };
+            session.actions().stage(StageRequest::new("Rename: 1 file", apply)).unwrap().number()
+        };
+        let tools = host.definitions().into_iter().map(|tool| tool.name);
+        let request = TurnRequest::with_tools(tools);
+        let calls = std::slice::from_ref(call);
+        let judged = || session.judge(TurnEnd::Complete, calls, |call| host.tier(call));
+
+        session.next_turn(&request);
+        session.boundary(Boundary::New);
+        let number = stage();
+        assert_eq!(judged(), Judgement::Void, "late in {form:?}: {call:?}");
+
+        let plan = session.next_turn(&request);
+        assert_eq!(plan.requirement.unwrap().number, number);
+        let confirm = form.confirm_of(call);
+        let tier = host.tier(call);
+        let expect =
+            if confirm.is_some() || tier == Tier::Read { Judgement::Run } else { Judgement::Skip };
+        assert_eq!(judged(), expect, "{form:?}: {call:?} of tier {tier:?}");
+        let result = self.runtime.block_on(host.run_batch(calls, &CallScope::model()));
+        let became = session.actions().get(number).unwrap().1;
+        let expect = confirm.filter(|confirm| match confirm.selection {
+            Selection::Head => true,
+            Selection::Numbered(named) => named == number,
+        });
+        let expect = match expect.map(|confirm| confirm.verdict) {
+            Some(Verdict::Apply) => ActionState::Applied,
+            Some(Verdict::Discard) => ActionState::Discarded,
+            None => ActionState::Pending,
+        };
+        assert_eq!(became, expect, "{form:?}: {call:?} was answered {result:?}");
+    }
+}
+
+// CONTRACT U9, G2, D13, D15: in the earlier form as in the usual one.
+#[test]
+fn u9_d15_what_the_gate_counts_is_what_the_dispatcher_carries_out_in_both_forms() {
+    let forms = Forms::new();
+    let write =
+        |path: &str| ToolCall::new("1", "write", json!({ "path": path, "content": "Because." }));
+    let mut calls: Vec<ToolCall> = Vec::new();
+    for target in [
+        "resolve",
+        "reject",
+        "resolve@1",
+        "reject@1",
+        "resolve@2",
+        "reject@2",
+        "Resolve",
+        "propose",
+        "other",
+        "resolve@0",
+        "",
+    ] {
+        for path in [
+            format!("xd://{target}"),
+            format!(" XD://{target} "),
+            format!("xd:/{target}"),
+            format!("./{target}/a.txt"),
+        ] {
+            calls.push(write(&path));
+            calls.push(ToolCall::new("1", "read", json!({ "path": path })));
+            calls.push(ToolCall::new("1", path, json!({ "reason": "Because." })));
+        }
+    }
+    for action in [json!("apply"), json!("discard"), json!("Apply"), json!("perhaps"), json!(1)] {
+        for arguments in [
+            json!({ "action": action, "reason": "Because." }),
+            json!({ "action": action, "content": "Because." }),
+            json!({ "action": action }),
+            json!([action]),
+        ] {
+            for name in ["resolve", "reject", "Resolve", "write"] {
+                calls.push(ToolCall::new("1", name, arguments.clone()));
+            }
+        }
+    }
+    for call in &calls {
+        for form in [Finalizer::Write, Finalizer::HiddenTool] {
+            forms.agree(form, call);
+        }
+    }
+}
+
+// CONTRACT U9, D15
+#[test]
+fn u9_d15_gate_and_dispatcher_agree_on_any_text_in_both_forms() {
+    let forms = Forms::new();
+    let mut runner = proptest::test_runner::TestRunner::new(ProptestConfig {
+        cases: 300,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    });
+    let any_text = prop_oneof![3 => near_addresses(), 1 => any::<String>()];
+    runner
+        .run(&(any_text, any::<bool>()), |(text, named)| {
+            let call = match named {
+                true => ToolCall::new("1", text, json!({ "content": "Because." })),
+                false => {
+                    ToolCall::new("1", "write", json!({ "path": text, "content": "Because." }))
+                }
+            };
+            for form in [Finalizer::Write, Finalizer::HiddenTool] {
+                forms.agree(form, &call);
+            }
+            Ok(())
+        })
+        .unwrap();
 }
 
 // CONTRACT U9, E4, R3
