@@ -151,7 +151,9 @@ impl StageRequest {
         self
     }
 
-    /// Sets how far the apply reaches; [`Tier::Write`] where this is not called.
+    /// Sets how far the apply reaches; [`Tier::Write`] where this is not called. One with a change
+    /// set changes files, whatever is said here: it reaches at least as far as [`Tier::Write`]
+    /// (`CONTRACT W7`).
     #[must_use]
     pub fn tier(mut self, tier: Tier) -> Self {
         self.tier = tier;
@@ -166,6 +168,11 @@ impl StageRequest {
     }
 
     pub(crate) fn into_action(self, number: StageNumber) -> StagedAction {
+        // Not left to the producer's word: by this the guards and the person go.
+        let tier = match &self.change_set {
+            Some(_) => self.tier.max(Tier::Write),
+            None => self.tier,
+        };
         StagedAction {
             number,
             label: self.label,
@@ -173,7 +180,7 @@ impl StageRequest {
             details: self.details,
             change_set: self.change_set,
             preview: self.preview,
-            tier: self.tier,
+            tier,
             lineage: self.lineage,
             effect: self.effect,
         }

@@ -142,6 +142,11 @@ fn refused(refusal: Refusal, verdict: Verdict, body: &str, wording: Wording) -> 
             Verdict::Apply => ToolResult::error(format!("{}{hint}", notice::NOTHING_TO_APPLY)),
         },
         Refusal::Reason(fault) => ToolResult::error(fault.to_string()),
+        Refusal::Unknown(n) if wording.form == Form::HiddenTool => ToolResult::error(format!(
+            "No staged action has number {n}. The tool `resolve` decides the most recent one and \
+             takes no number. Example: {{\"action\": \"{}\", \"reason\": \"<one sentence>\"}}",
+            verdict.as_str()
+        )),
         Refusal::Unknown(n) => ToolResult::error(format!(
             "No staged action has number {n}. Read xd://resolve@<n> for one that exists, or write \
              to xd://{} for the most recent.",

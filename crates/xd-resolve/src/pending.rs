@@ -114,8 +114,8 @@ pub enum HiddenResolveFault {
 impl fmt::Display for HiddenResolveFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let fault = match self {
-            Self::Action => "`action` must be \"apply\" or \"discard\"",
-            Self::Reason => "`reason` must be a string",
+            Self::Action => "`action` is missing or is neither \"apply\" nor \"discard\"",
+            Self::Reason => "`reason` is missing or no string; it says why, in one sentence",
         };
         write!(
             f,

@@ -58,6 +58,20 @@ pub struct DecisionRecord<'a> {
     pub outcome: Outcome,
 }
 
+/// A confirm that was held back: somebody who had to be asked said no. The action is pending as
+/// before.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Declined<'a> {
+    /// What the confirm would have done.
+    pub verdict: Verdict,
+    /// The reason that it gave.
+    pub reason: &'a str,
+    /// What was said to it; may be empty.
+    pub words: &'a str,
+    /// Who said no.
+    pub who: Decider,
+}
+
 /// Why something could not be written down.
 #[derive(Debug)]
 pub struct RecordError(pub Box<dyn Error + Send + Sync>);
@@ -106,6 +120,16 @@ pub trait Recorder: Send + Sync {
         action: &StagedAction,
         record: &DecisionRecord<'_>,
     ) -> Result<(), RecordError>;
+
+    /// Somebody said no to a confirm of `action`. Nothing is written down where this is not
+    /// overridden.
+    ///
+    /// # Errors
+    /// Where it could not be written down; it stands all the same, and the caller says so.
+    fn declined(&self, action: &StagedAction, declined: &Declined<'_>) -> Result<(), RecordError> {
+        let _ = (action, declined);
+        Ok(())
+    }
 }
 
 /// Writes nothing down: for hosts that keep no record, and for tests.

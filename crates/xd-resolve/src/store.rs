@@ -8,9 +8,9 @@ use std::{
 use xd_protocol::{ReasonFault, Selection, StageNumber, Verdict};
 
 use crate::{
-    ActionState, Batch, Confirming, Decider, DecisionRecord, Detach, Ending, NotTaken, Outcome,
-    RecordError, Recorder, Stack, StageError, StageRequest, Staged, StagedAction, ThreadDetach,
-    ToolResult,
+    ActionState, Batch, Confirming, Decider, DecisionRecord, Declined, Detach, Ending, NotTaken,
+    Outcome, RecordError, Recorder, Stack, StageError, StageRequest, Staged, StagedAction,
+    ThreadDetach, ToolResult,
     record::NoRecord,
     sync::{
         Mutex, MutexGuard,
@@ -266,6 +266,21 @@ impl ActionStore {
     #[must_use]
     pub fn take_failed_applies(&self) -> Vec<StageNumber> {
         std::mem::take(&mut self.failed())
+    }
+
+    /// Writes down that somebody who had to be asked said no to a confirm of `action`
+    /// (`CONTRACT L1`). Nothing else changes.
+    ///
+    /// # Errors
+    /// Where it could not be written down. The answer stands all the same.
+    pub fn declined(
+        &self,
+        action: &StagedAction,
+        declined: &Declined<'_>,
+    ) -> Result<(), RecordError> {
+        // Held, so that the order of the record is the order of events.
+        let _stack = self.stack();
+        self.recorder.declined(action, declined)
     }
 
     /// Takes the head out for a host that deals with it itself; its number answers `withdrawn`.

@@ -22,7 +22,8 @@ pub struct ApprovalRequest {
 pub enum Approval {
     /// Go on.
     Granted,
-    /// Go on, and do not ask about the same tool or device again in this session.
+    /// Go on, and in this session do not ask again about the same tool or device where it reaches no
+    /// farther than now. For a confirm: about applying what the same tool stages, up to that tier.
     GrantedForSession,
     /// Do not; these are their words, which the model reads.
     Refused {
@@ -112,6 +113,11 @@ impl Policy {
     #[must_use]
     pub fn file_writes(&self) -> FileWrites {
         self.file_writes
+    }
+
+    /// Whether somebody is there to ask.
+    pub(crate) fn asks(&self) -> bool {
+        self.approver.is_some()
     }
 
     /// Whether a call of `tier` may run, after asking where it must.

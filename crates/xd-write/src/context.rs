@@ -3,10 +3,9 @@
 use std::{fmt, sync::Arc};
 
 use tokio_util::sync::CancellationToken;
-use xd_protocol::StageNumber;
 use xd_resolve::{
-    ActionStore, Batch, CallSlot, Decider, Form, PendingAction, StageError, StageRequest, Staged,
-    StagingSession, queue_resolve_handler,
+    ActionStore, Batch, CallSlot, Decider, Form, PendingAction, PlanMode, StageError, StageRequest,
+    Staged, StagingSession, queue_resolve_handler,
 };
 use xd_session::Session;
 
@@ -17,8 +16,8 @@ pub struct ToolContext {
     pub(crate) session: Arc<Session>,
     pub(crate) workspace: Workspace,
     pub(crate) batch: Arc<Batch>,
-    /// What a bare confirm means in the batch.
-    pub(crate) head: Option<StageNumber>,
+    /// Plan mode at the batch's begin.
+    pub(crate) plan_mode: PlanMode,
     pub(crate) slot: CallSlot,
     pub(crate) call_id: String,
     pub(crate) scope: CallScope,

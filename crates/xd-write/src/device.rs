@@ -11,6 +11,7 @@ use xd_resolve::{ActionState, StagedAction, ToolResult, device_result};
 
 use crate::{
     DeviceBody, Host, Tool, ToolContext,
+    bound::{BoundDevice, refused_reason},
     host::{aborted, outcome},
     propose,
     restage::{RESTAGE, can_restage},
@@ -29,7 +30,13 @@ pub(crate) async fn write(
             None => ToolResult::error(notice::NOTHING_TO_APPLY),
         },
         Device::Propose => propose::propose(host, context.decider(), body).await,
-        Device::Tool(name) => run(host, context, name, body).await,
+        Device::Tool(name) => match prepare(host, name, body) {
+            Ok((tool, arguments)) => {
+                let name = name.as_str().to_owned();
+                run(host, context, BoundDevice { name, tool, arguments }).await
+            }
+            Err(answer) => answer,
+        },
     }
 }
 
@@ -39,15 +46,9 @@ async fn confirm_with(
     confirm: Confirm,
     body: &Value,
 ) -> ToolResult {
-    let reason = match body {
-        Value::String(reason) => reason.as_str(),
-        Value::Null => "",
-        Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => {
-            return ToolResult::error(format!(
-                "The content for xd://{} must be plain text: one sentence that says why.",
-                confirm.verdict.device()
-            ));
-        }
+    let reason = match text(confirm.verdict, body) {
+        Ok(reason) => reason,
+        Err(answer) => return answer,
     };
     let decider = context.scope.decider;
     let mut result = host.session().confirm(&context.batch, confirm, reason, decider).await;
@@ -62,6 +63,31 @@ async fn confirm_with(
         result.content.extend(stale_since(host, number));
     }
     device_result(confirm.verdict.device(), json!({ "reason": reason.trim() }), result)
+}
+
+/// The reason that a write of `body` to `device` gives, if it is a confirm.
+///
+/// # Errors
+/// The answer where it is none (`CONTRACT D2`).
+pub(crate) fn reason<'b>(device: Device<'_>, body: &'b Value) -> Result<&'b str, ToolResult> {
+    let Some(confirm) = Confirm::of(device) else { return Ok("") };
+    let text = text(confirm.verdict, body)?;
+    refused_reason(text).map_err(|fault| {
+        device_result(confirm.verdict.device(), json!({ "reason": text.trim() }), fault)
+    })
+}
+
+fn text(verdict: Verdict, body: &Value) -> Result<&str, ToolResult> {
+    match body {
+        Value::String(reason) => Ok(reason),
+        Value::Null => Ok(""),
+        Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => {
+            Err(ToolResult::error(format!(
+                "The content for xd://{} must be plain text: one sentence that says why.",
+                verdict.device()
+            )))
+        }
+    }
 }
 
 /// What `applied` made stale of the actions that are still pending, in a sentence each (`CONTRACT
@@ -96,30 +122,36 @@ fn stale_since(host: &Host, applied: StageNumber) -> Vec<String> {
 
 /// Runs a mounted tool. Whatever comes of it, a panic and an abort included, the result carries the
 /// device's metadata (`CONTRACT R6`).
-async fn run(
+pub(crate) async fn run(
     host: &Host,
     context: &Arc<ToolContext>,
-    name: DeviceName<'_>,
-    body: &Value,
+    device: BoundDevice,
 ) -> ToolResult {
-    let (tool, arguments) = match prepare(host, name, body) {
-        Ok(prepared) => prepared,
-        Err(answer) => return answer,
-    };
+    // Another tool under the same name is not what was approved (case 50).
+    if !device.is_mounted(host) {
+        let BoundDevice { name, arguments, .. } = device;
+        let error = ToolResult::error(format!(
+            "Not executed: xd://{name} was replaced or taken away while this call was being \
+             approved, so what was approved is not there any more. Read xd://{name}, then decide \
+             anew."
+        ));
+        return device_result(&name, arguments, error);
+    }
+    let BoundDevice { name, tool, arguments } = device;
     // The call is made within the guarded future: a tool may panic before it answers one.
     let call = async { tool.call(Arc::clone(context), arguments.clone()).await };
     let result = tokio::select! {
         // What is already done is an answer, also where the cancellation came with it.
         biased;
         result = AssertUnwindSafe(call).catch_unwind() => match result {
-            Ok(call) => outcome(name.as_str(), call),
+            Ok(call) => outcome(&name, call),
             Err(_) => ToolResult::error(format!(
                 "The device xd://{name} failed: it panicked. Nothing else was affected."
             )),
         },
         () = context.cancel().cancelled() => aborted(),
     };
-    device_result(name.as_str(), arguments, result)
+    device_result(&name, arguments, result)
 }
 
 /// The tool behind `name` with arguments that fit its schema, or the answer where nothing is to

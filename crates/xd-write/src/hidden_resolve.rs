@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use xd_protocol::{Confirm, Selection, Verdict};
-use xd_resolve::{BoxFuture, HiddenResolve, Tier, ToolCall, ToolResult};
+use xd_protocol::{Confirm, Selection};
+use xd_resolve::{BoxFuture, HiddenResolve, Tier, ToolResult};
 use xd_session::{Finalizer, Session};
 
-use crate::{Tool, ToolContext, ToolDefinition, ToolFailure};
+use crate::{Tool, ToolContext, ToolDefinition, ToolFailure, bound::refused_reason, tier};
 
 /// The tool `resolve {action: "apply" | "discard", reason}`, for hosts that offer it instead of the
 /// devices. It decides on the head of the same stack, by the session's one way to confirm: the
@@ -54,14 +54,22 @@ impl Tool for HiddenResolveTool {
         &self.definition
     }
 
-    /// That of the action which it would apply (`CONTRACT W6`).
+    /// That of the action which it would apply, were it called in a batch that begins now
+    /// (`CONTRACT W6`).
     fn tier(&self, arguments: &Value) -> Option<Tier> {
         let verdict = HiddenResolve::decode(arguments).ok()?.verdict;
-        Some(match verdict {
-            Verdict::Apply => {
-                self.session.actions().head().map_or(Tier::Read, |action| action.tier())
-            }
-            Verdict::Discard => Tier::Read,
+        let confirm = Confirm { verdict, selection: Selection::Head };
+        let actions = self.session.actions();
+        Some(tier::of_confirm(actions, confirm, actions.begin_batch().head()))
+    }
+
+    fn confirms(&self, arguments: &Value) -> Option<Result<HiddenResolve, ToolResult>> {
+        Some(match HiddenResolve::decode(arguments) {
+            Ok(call) => match refused_reason(&call.reason) {
+                Ok(_) => Ok(call),
+                Err(answer) => Err(answer),
+            },
+            Err(fault) => Err(ToolResult::error(fault.to_string())),
         })
     }
 
@@ -71,23 +79,13 @@ impl Tool for HiddenResolveTool {
         arguments: Value,
     ) -> BoxFuture<'_, Result<ToolResult, ToolFailure>> {
         Box::pin(async move {
-            let HiddenResolve { verdict, reason } = HiddenResolve::decode(&arguments)?;
+            let HiddenResolve { verdict, reason } = match HiddenResolve::decode(&arguments) {
+                Ok(call) => call,
+                Err(fault) => return Ok(ToolResult::error(fault.to_string())),
+            };
             let confirm = Confirm { verdict, selection: Selection::Head };
             let decider = context.scope.decider;
             Ok(self.session.confirm(&context.batch, confirm, &reason, decider).await)
         })
-    }
-}
-
-/// The confirm that `call` is in `session`, in whichever form its host offers.
-pub(crate) fn confirm_in(session: &Session, call: &ToolCall) -> Option<Confirm> {
-    match (session.finalizer(), xd_resolve::confirm_of_call(call)) {
-        (_, Some(confirm)) => Some(confirm),
-        (Finalizer::Write, None) => None,
-        (finalizer @ Finalizer::HiddenTool, None) => {
-            let named = call.name == finalizer.tool_name();
-            let decoded = named.then(|| HiddenResolve::decode(&call.arguments).ok()).flatten()?;
-            Some(Confirm { verdict: decoded.verdict, selection: Selection::Head })
-        }
     }
 }

@@ -12,18 +12,13 @@ use serde_json::{Value, json};
 use xd_protocol::{
     Device, READ_TOOL, Selection, StageNumber, Target, WRITE_TOOL, notice, parse_xd_url,
 };
-use xd_resolve::{ActionState, Batch, CallOrder, StageError, Tier, ToolCall, ToolResult};
+use xd_resolve::{ActionState, Batch, CallOrder, PlanMode, StageError, Tier, ToolCall, ToolResult};
 use xd_session::{Finalizer, PlanReviewer, Session};
 
 use crate::{
     CallScope, Concurrency, DeviceEntry, DraftStore, FileWrites, HiddenResolveTool, MemoryDrafts,
     MountError, PlanRecorder, Policy, Registry, Tool, ToolContext, ToolDefinition, ToolFailure,
-    Workspace, device,
-    hidden_resolve::confirm_in,
-    nearest::nearest,
-    planning::PlanLog,
-    read, tier,
-    write::{self, WriteTarget},
+    Workspace, bound::confirm_in, device, nearest::nearest, planning::PlanLog, read, tier, write,
 };
 
 /// The tools of one agent over one session and one workspace.
@@ -233,10 +228,11 @@ impl Host {
         self.write_scope
     }
 
-    /// How far a call reaches (`CONTRACT W6`).
+    /// How far a call reaches (`CONTRACT W6`), were it made in a batch that begins now.
     #[must_use]
     pub fn tier(&self, call: &ToolCall) -> Tier {
-        tier::of_call(self, call)
+        let head = self.session.actions().begin_batch().head();
+        tier::of_call(self, call, head)
     }
 
     /// Runs a batch of calls and answers one result for each, in call order (**Invariant W1**).
@@ -248,17 +244,21 @@ impl Host {
     /// Dropped, calls that have not started do not start, and an apply that has started ends and
     /// is recorded. Through `scope.cancel` the same happens and every call still gets its result.
     pub async fn run_batch(&self, calls: &[ToolCall], scope: &CallScope) -> Vec<ToolResult> {
-        let (batch, head) = self.begin_batch();
+        let begin = BatchBegin {
+            // Read before the batch: plan mode that ends between the two holds for it as well.
+            plan_mode: self.session.plan_mode(),
+            batch: Arc::new(self.session.actions().begin_batch()),
+        };
         self.session.begin_batch_of_calls();
         let mut waiting = calls.iter().zip(CallOrder::slots(calls.len())).peekable();
         let mut results = Vec::with_capacity(calls.len());
         while let Some((call, slot)) = waiting.next() {
-            let mut group = vec![self.run_one(call, slot, (&batch, head), scope)];
+            let mut group = vec![self.run_one(call, slot, &begin, scope)];
             if self.concurrency(call) == Concurrency::Shared {
                 while let Some((call, slot)) =
                     waiting.next_if(|(call, _)| self.concurrency(call) == Concurrency::Shared)
                 {
-                    group.push(self.run_one(call, slot, (&batch, head), scope));
+                    group.push(self.run_one(call, slot, &begin, scope));
                 }
             }
             results.extend(join_all(group).await);
@@ -270,14 +270,14 @@ impl Host {
         &self,
         call: &ToolCall,
         slot: xd_resolve::CallSlot,
-        (batch, head): (&Arc<Batch>, Option<StageNumber>),
+        begin: &BatchBegin,
         scope: &CallScope,
     ) -> ToolResult {
         let context = Arc::new(ToolContext {
             session: Arc::clone(&self.session),
             workspace: self.workspace.clone(),
-            batch: Arc::clone(batch),
-            head,
+            batch: Arc::clone(&begin.batch),
+            plan_mode: begin.plan_mode,
             slot,
             call_id: call.id.clone(),
             scope: scope.clone(),
@@ -293,7 +293,7 @@ impl Host {
             result = run => result.unwrap_or_else(|_| {
                 ToolResult::error(format!("The tool `{}` failed: it panicked. Nothing else was affected.", call.name))
             }),
-            () = scope.cancel.cancelled() => self.aborted(call, head),
+            () = scope.cancel.cancelled() => self.aborted(call, begin.batch.head()),
         };
         context.slot.end();
         result
@@ -301,11 +301,15 @@ impl Host {
 
     async fn execute(&self, call: &ToolCall, context: Arc<ToolContext>) -> ToolResult {
         // What can run nothing needs no approval, and its own answer says more than a refusal.
-        if let Some(answer) = self.answer_without_running(call) {
-            return answer;
-        }
-        if let Err(refusal) = self.permit(call, &context).await {
+        let bound = match self.bind(call, &context) {
+            Ok(bound) => bound,
+            Err(answer) => return answer,
+        };
+        if let Err(refusal) = self.permit(call, &bound, &context).await {
             return self.refused(call, refusal);
+        }
+        if let Some(device) = bound.device {
+            return device::run(self, &context, device).await;
         }
         let routed = {
             let registry = self.registry();
@@ -324,39 +328,10 @@ impl Host {
         }
     }
 
-    /// The answer to a call that runs nothing whoever approves it: no such tool or device, a
-    /// broken address, documents, arguments that do not fit.
-    fn answer_without_running(&self, call: &ToolCall) -> Option<ToolResult> {
-        let routed = {
-            let registry = self.registry();
-            self.route(call, &registry).map(|(device, body)| (device, body.into_owned()))
-        };
-        let prepared = match routed {
-            Some((Device::Tool(name), body)) => device::prepare(self, name, &body).map(drop),
-            Some((Device::Propose, _)) => self.may_propose(),
-            Some((Device::Resolve(_) | Device::Reject(_), _)) => Ok(()),
-            None => match call.name.as_str() {
-                READ_TOOL => Ok(()),
-                WRITE_TOOL => write::target(&call.arguments).and_then(|target| match target {
-                    WriteTarget::Device(Device::Tool(name), body) => {
-                        device::prepare(self, name, body).map(drop)
-                    }
-                    WriteTarget::Device(Device::Propose, _) => self.may_propose(),
-                    WriteTarget::Device(Device::Resolve(_) | Device::Reject(_), _)
-                    | WriteTarget::Draft(..)
-                    | WriteTarget::File(..) => Ok(()),
-                }),
-                name if self.tool(name).is_some() => Ok(()),
-                name => Err(self.unknown_tool(name)),
-            },
-        };
-        prepared.err()
-    }
-
     /// The result of a call that nobody waits for any more. An apply or discard that had begun goes
     /// on, and the result says so (`CONTRACT D12`).
     fn aborted(&self, call: &ToolCall, head: Option<StageNumber>) -> ToolResult {
-        let number = confirm_in(&self.session, call).and_then(|confirm| match confirm.selection {
+        let number = confirm_in(self, call).and_then(|confirm| match confirm.selection {
             Selection::Head => head,
             Selection::Numbered(number) => Some(number),
         });
@@ -375,19 +350,6 @@ impl Host {
         }
     }
 
-    /// Begins a batch, with the head that bare confirms mean in it.
-    fn begin_batch(&self) -> (Arc<Batch>, Option<StageNumber>) {
-        let head = || self.session.actions().head().map(|action| action.number());
-        loop {
-            let before = head();
-            let batch = self.session.actions().begin_batch();
-            // Where another call staged or confirmed just now, the two could disagree.
-            if head() == before {
-                return (Arc::new(batch), before);
-            }
-        }
-    }
-
     /// The device that a call's very name means, with the body for it (`CONTRACT U11`).
     pub(crate) fn route<'c>(
         &self,
@@ -395,7 +357,16 @@ impl Host {
         registry: &Registry,
     ) -> Option<(Device<'c>, Cow<'c, Value>)> {
         if let Some(Target::Device(device)) = parse_xd_url(&call.name) {
-            let body = ["content", "reason"].iter().find_map(|key| call.arguments.get(key));
+            let keyed = ["content", "reason"].iter().find_map(|key| call.arguments.get(key));
+            let body = match &call.arguments {
+                // What a text alone is for is plain (`CONTRACT R3`).
+                Value::String(_) => Some(&call.arguments),
+                Value::Null
+                | Value::Bool(_)
+                | Value::Number(_)
+                | Value::Array(_)
+                | Value::Object(_) => keyed,
+            };
             let body = match (device, body) {
                 (Device::Resolve(_) | Device::Reject(_) | Device::Propose, Some(body)) => body,
                 (Device::Resolve(_) | Device::Reject(_) | Device::Propose, None) => &Value::Null,
@@ -428,7 +399,7 @@ impl Host {
         }
     }
 
-    fn unknown_tool(&self, name: &str) -> ToolResult {
+    pub(crate) fn unknown_tool(&self, name: &str) -> ToolResult {
         let names: Vec<String> = self.definitions().into_iter().map(|d| d.name).collect();
         let offer = match nearest(name, names.iter().map(String::as_str)) {
             Some(near) => format!(" Did you mean `{near}`?"),
@@ -440,6 +411,13 @@ impl Host {
             names.join(", ")
         ))
     }
+}
+
+/// What a batch found when it began; it holds for all of its calls.
+struct BatchBegin {
+    batch: Arc<Batch>,
+    /// Whether plan mode was on: a model that ends it within a batch has not heard so yet.
+    plan_mode: PlanMode,
 }
 
 /// The result of a call that was aborted.

@@ -59,10 +59,12 @@
 
 mod approval;
 mod arguments;
+mod bound;
 mod context;
 mod custom_tool;
 mod device;
 mod drafts;
+mod grant;
 mod handler;
 mod hidden_resolve;
 mod host;

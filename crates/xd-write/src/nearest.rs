@@ -6,7 +6,8 @@ pub(crate) fn nearest<'a>(
     name: &str,
     candidates: impl Iterator<Item = &'a str>,
 ) -> Option<&'a str> {
-    let most = (name.chars().count() / 3).max(1);
+    // Of a name of one or two letters nothing is left after an edit: only its case may differ.
+    let most = name.chars().count() / 3;
     candidates
         .map(|candidate| {
             let part = candidate.rsplit('.').next().filter(|part| part.len() < candidate.len());
@@ -46,6 +47,8 @@ mod tests {
         assert_eq!(nearest("grp", names()), Some("grep"));
         assert_eq!(nearest("database", names()), None);
         assert_eq!(nearest("x", std::iter::empty()), None);
+        assert_eq!(nearest("b", ["A", "a", "ab"].into_iter()), None);
+        assert_eq!(nearest("b", ["A", "B"].into_iter()), Some("B"));
         assert_eq!(nearest("log", ["git.log", "git.show"].into_iter()), Some("git.log"));
     }
 }

@@ -1,13 +1,12 @@
 //! What lets a call run, or refuses it before it does (`CONTRACT W6, W7`).
 
-use std::sync::Arc;
-
-use xd_protocol::{Confirm, Selection, StageNumber, Verdict, notice};
-use xd_resolve::{PlanMode, StagedAction, ToolCall, ToolResult};
+use xd_protocol::{Verdict, notice};
+use xd_resolve::{Decider, Declined, PlanMode, RecordError, ToolCall, ToolResult};
 
 use crate::{
     Approval, ApprovalRequest, Host, Rule, ToolContext,
-    hidden_resolve::confirm_in,
+    bound::Bound,
+    grant::Grant,
     plan_mode::{self, Subject},
     write,
 };
@@ -25,12 +24,12 @@ impl Host {
     pub(crate) async fn permit(
         &self,
         call: &ToolCall,
+        bound: &Bound,
         context: &ToolContext,
     ) -> Result<(), ToolResult> {
         let subject = Subject::of(self, call);
-        let action = self.would_apply(call, context.head);
         let rules = self.policy().rules();
-        let staged_by = action.as_ref().map(|action| action.source_tool_name());
+        let staged_by = bound.applies.as_ref().map(|action| action.source_tool_name());
         for name in [Some(subject.name.as_str()), staged_by].into_iter().flatten() {
             if rules.rule(name) == Rule::Denied {
                 return Err(ToolResult::error(format!(
@@ -39,17 +38,16 @@ impl Host {
                 )));
             }
         }
-        let held =
-            || plan_mode::hold_back(self, call, &subject, action.as_deref(), context.scope.decider);
+        let held = || plan_mode::hold_back(self, call, &subject, bound, context);
         held()?;
         if let Some(path) = subject.file() {
             write::may_write_files(self, path)?;
         }
-        let planning = subject.is_planning() && self.session().plan_mode() == PlanMode::On;
+        let planning = subject.is_planning() && plan_mode::of_call(self, context) == PlanMode::On;
         if planning || rules.rule(&subject.name) == Rule::Allowed {
             return Ok(());
         }
-        self.approve(call, &subject.name, action.clone()).await?;
+        self.approve(call, &subject.name, bound).await?;
         // Plan mode may have begun while a person was asked.
         held()
     }
@@ -66,48 +64,53 @@ impl Host {
     }
 
     /// Asks the policy. A confirm shows the action that it would apply: for a bare one the head at
-    /// the batch's begin, whatever was staged since. A grant for the session goes by the `name` of
-    /// what the call reaches.
-    async fn approve(
-        &self,
-        call: &ToolCall,
-        name: &str,
-        action: Option<Arc<StagedAction>>,
-    ) -> Result<(), ToolResult> {
-        let tier = match &action {
-            Some(action) => action.tier(),
-            None => self.tier(call),
-        };
-        if self.session().is_granted(name) {
+    /// the batch's begin, whatever was staged or decided since.
+    async fn approve(&self, call: &ToolCall, name: &str, bound: &Bound) -> Result<(), ToolResult> {
+        let (tier, action) = (bound.tier, bound.applies.clone());
+        let grant = Grant::of(name, tier, bound.applies.as_deref());
+        if grant.is_given(self.session()) {
             return Ok(());
         }
         let request = ApprovalRequest { call: call.clone(), tier, action };
         match self.policy().decide(request).await {
             Approval::Granted => Ok(()),
             Approval::GrantedForSession => {
-                self.session().grant(name);
+                grant.give(self.session());
                 Ok(())
             }
             Approval::Refused { words } => {
-                let because = match words.trim().trim_end_matches('.') {
+                let words = words.trim();
+                let because = match words.trim_end_matches('.') {
                     "" => String::new(),
                     words => format!(": {words}"),
                 };
-                Err(ToolResult::error(format!(
+                let mut refusal = ToolResult::error(format!(
                     "Not executed: refused{because}. Do not try the same again."
-                )))
+                ));
+                refusal.content.extend(
+                    self.declined(bound, words)
+                        .err()
+                        .map(|error| format!("This answer stands, but {error}.")),
+                );
+                Err(refusal)
             }
         }
     }
 
-    /// The action that `call` would apply, `head` being what a bare confirm means in its batch.
-    fn would_apply(&self, call: &ToolCall, head: Option<StageNumber>) -> Option<Arc<StagedAction>> {
-        let Confirm { verdict, selection } = confirm_in(self.session(), call)?;
-        let number = match (verdict, selection) {
-            (Verdict::Discard, _) => return None,
-            (Verdict::Apply, Selection::Head) => head?,
-            (Verdict::Apply, Selection::Numbered(number)) => number,
-        };
-        self.session().actions().get(number).map(|(action, _)| action)
+    /// Writes down that a person said no to a confirm (`CONTRACT L1`). Where nobody is there to ask,
+    /// nobody decided.
+    fn declined(&self, bound: &Bound, words: &str) -> Result<(), RecordError> {
+        match &bound.applies {
+            Some(action) if self.policy().asks() => self.session().actions().declined(
+                action,
+                &Declined {
+                    verdict: Verdict::Apply,
+                    reason: &bound.reason,
+                    words,
+                    who: Decider::Person,
+                },
+            ),
+            Some(_) | None => Ok(()),
+        }
     }
 }

@@ -2,13 +2,11 @@
 
 use serde_json::{Value, json};
 use xd_protocol::{Device, READ_TOOL, Verdict, WRITE_TOOL, notice};
-use xd_resolve::{
-    ActionState, Decider, Guard, PlanMode, StagedAction, Tier, ToolCall, ToolResult, device_result,
-};
+use xd_resolve::{ActionState, Guard, PlanMode, Tier, ToolCall, ToolResult, device_result};
 
 use crate::{
-    Host, Rule,
-    hidden_resolve::confirm_in,
+    Host, Rule, ToolContext,
+    bound::{Bound, confirm_in},
     local,
     write::{self, WriteTarget},
 };
@@ -58,7 +56,7 @@ impl Subject {
                 Err(_) => Self { name: WRITE_TOOL.to_owned(), kind: Kind::Run },
             },
             name => {
-                let is_confirm = confirm_in(host.session(), call).is_some();
+                let is_confirm = confirm_in(host, call).is_some();
                 let kind = if is_confirm { Kind::HiddenConfirm } else { Kind::Run };
                 Self { name: name.to_owned(), kind }
             }
@@ -98,48 +96,61 @@ impl Subject {
     }
 }
 
-/// The refusal of what plan mode holds back. `action` is what the call would apply.
+/// Plan mode as it holds for a call: on where it is, or was when its batch began. A model that ends
+/// it within a batch has not heard yet that it did.
+pub(crate) fn of_call(host: &Host, context: &ToolContext) -> PlanMode {
+    match (context.plan_mode, host.session().plan_mode()) {
+        (PlanMode::Off, PlanMode::Off) => PlanMode::Off,
+        (PlanMode::On, _) | (_, PlanMode::On) => PlanMode::On,
+    }
+}
+
+/// The refusal of what plan mode holds back.
 pub(crate) fn hold_back(
     host: &Host,
     call: &ToolCall,
     subject: &Subject,
-    action: Option<&StagedAction>,
-    decider: Decider,
+    bound: &Bound,
+    context: &ToolContext,
 ) -> Result<(), ToolResult> {
-    match host.session().plan_mode() {
+    let now = host.session().plan_mode();
+    match of_call(host, context) {
         PlanMode::Off => return Ok(()),
         PlanMode::On => {}
     }
+    let (because, hint, allows) = match now {
+        PlanMode::On => (notice::PLAN_MODE_ON, notice::PLAN_MODE_HINT, notice::PLAN_MODE_ALLOWS),
+        PlanMode::Off => (ENDED_IN_BATCH, "", ""),
+    };
     match &subject.kind {
         Kind::Look | Kind::Draft | Kind::Propose => Ok(()),
         Kind::File { path, text } => Err(ToolResult::error(format!(
-            "Not written: {}{}{}",
-            notice::PLAN_MODE_ON,
+            "Not written: {because}{}{hint}",
             local::kept(host, file_name(path), text),
-            notice::PLAN_MODE_HINT
         ))),
         // The store's guard would say the same; asked here nobody is bothered before.
-        Kind::Confirm => may_apply(host, action, decider).map_err(|refusal| {
-            let reason = call.str_argument("content").unwrap_or_default().trim();
-            device_result(&subject.name, json!({ "reason": reason }), refusal)
+        Kind::Confirm => may_apply(host, bound, context, now).map_err(|refusal| {
+            device_result(&subject.name, json!({ "reason": bound.reason }), refusal)
         }),
-        Kind::HiddenConfirm => may_apply(host, action, decider),
+        Kind::HiddenConfirm => may_apply(host, bound, context, now),
         Kind::Run => {
-            let free = host.tier(call) == Tier::Read
-                || only_stages(host, call, &subject.name)
+            let free = bound.tier == Tier::Read
+                || only_stages(host, call, bound)
                 || host.policy().rules().rule(&subject.name) == Rule::Allowed;
             if free {
                 return Ok(());
             }
             Err(ToolResult::error(format!(
-                "Not executed: {} `{}` is not declared read-only for these arguments.{}",
-                notice::PLAN_MODE_ON,
+                "Not executed: {because} `{}` is not declared read-only for these arguments.{allows}",
                 xd_protocol::Visible(&subject.name),
-                notice::PLAN_MODE_ALLOWS
             )))
         }
     }
 }
+
+/// How a refusal begins where plan mode ended within the batch.
+const ENDED_IN_BATCH: &str = "plan mode was on when this batch of calls began, and holds for all of \
+                              it. It is off now: make the call again in the next turn.";
 
 /// What is added to a refusal that has come before (case 93).
 pub(crate) fn stop_repeating(times: u32, mode: PlanMode, ends: bool) -> String {
@@ -154,26 +165,48 @@ pub(crate) fn stop_repeating(times: u32, mode: PlanMode, ends: bool) -> String {
 }
 
 /// A tool that only stages changes nothing before a confirm, and a confirm is held back.
-fn only_stages(host: &Host, call: &ToolCall, name: &str) -> bool {
-    match host.tool(&call.name) {
-        Some(tool) => tool.only_stages(),
-        None => host.registry().get(name).is_some_and(|tool| tool.only_stages()),
+fn only_stages(host: &Host, call: &ToolCall, bound: &Bound) -> bool {
+    match (&bound.device, host.tool(&call.name)) {
+        (Some(device), _) => device.tool.only_stages(),
+        (None, Some(tool)) => tool.only_stages(),
+        (None, None) => false,
     }
 }
 
 /// What the store's guard would say of an apply; one that is decided already says so itself.
 fn may_apply(
     host: &Host,
-    action: Option<&StagedAction>,
-    decider: Decider,
+    bound: &Bound,
+    context: &ToolContext,
+    now: PlanMode,
 ) -> Result<(), ToolResult> {
-    let state =
-        |action: &StagedAction| host.session().actions().get(action.number()).map(|it| it.1);
-    match action {
-        Some(action) if state(action) == Some(ActionState::Pending) => {
-            host.session().plan().check(action, Verdict::Apply, decider)
+    let Some(action) = &bound.applies else { return Ok(()) };
+    let state = host.session().actions().get(action.number()).map(|it| it.1);
+    match (state, now, action.tier()) {
+        (Some(ActionState::Pending), PlanMode::On, _) => {
+            host.session().plan().check(action, Verdict::Apply, context.scope.decider)
         }
-        Some(_) | None => Ok(()),
+        // One that is taken may be pending again before the confirm comes to it.
+        (
+            Some(ActionState::Pending | ActionState::Taken(_)),
+            PlanMode::Off,
+            Tier::Write | Tier::Exec,
+        ) => Err(ToolResult::error(format!(
+            "Not applied: {ENDED_IN_BATCH} Staged action @{} stays as it is.",
+            action.number()
+        ))),
+        (
+            Some(
+                ActionState::Pending
+                | ActionState::Taken(_)
+                | ActionState::Applied
+                | ActionState::Discarded
+                | ActionState::Void
+                | ActionState::Withdrawn,
+            )
+            | None,
+            ..,
+        ) => Ok(()),
     }
 }
 

@@ -1,7 +1,10 @@
 //! Entering and leaving plan mode through a host, so that both are in the record and outlive the
 //! process (`CONTRACT P3, L1`).
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::{
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    thread::{self, ThreadId},
+};
 
 use xd_resolve::{Decider, PlanMode, RecordError};
 use xd_session::{NoReviewer, PlanStep};
@@ -24,8 +27,15 @@ pub enum EnterPlanError {
 #[derive(Clone, Default)]
 pub(crate) struct PlanLog {
     recorder: Option<Arc<dyn PlanRecorder>>,
-    /// Who leaves plan mode and why, from the decision until it is left.
-    leaving: Arc<Mutex<Option<(Decider, String)>>>,
+    /// Who leaves plan mode and why, from the decision until it is left, by the thread that does
+    /// so: it is left on that thread, and what ends it on another at the same time did not ask here.
+    leaving: Arc<Mutex<Vec<Leaving>>>,
+}
+
+struct Leaving {
+    thread: ThreadId,
+    who: Decider,
+    reason: String,
 }
 
 impl PlanLog {
@@ -56,19 +66,38 @@ impl PlanLog {
 
     /// Says who leaves plan mode, and why, while `leave` does so.
     pub(crate) fn leaving<R>(&self, who: Decider, reason: &str, leave: impl FnOnce() -> R) -> R {
-        let slot = || self.leaving.lock().unwrap_or_else(PoisonError::into_inner);
-        *slot() = Some((who, reason.to_owned()));
-        let left = leave();
-        *slot() = None;
-        left
+        let thread = thread::current().id();
+        self.leaving_now().push(Leaving { thread, who, reason: reason.to_owned() });
+        // Taken back also where `leave` panics: the thread may leave for somebody else later.
+        let _end = EndLeaving(self, thread);
+        leave()
     }
 
     fn left(&self) {
-        let leaving = self.leaving.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let leaving = self.leaving_of(thread::current().id()).map(|it| (it.who, it.reason));
         // Left past the host: by a session boundary, or by who holds the session.
         let (who, reason) =
             leaving.unwrap_or_else(|| (Decider::Host, "The session left it.".to_owned()));
         self.note(PlanEvent::Left, who, &reason);
+    }
+
+    fn leaving_of(&self, thread: ThreadId) -> Option<Leaving> {
+        let mut leaving = self.leaving_now();
+        let at = leaving.iter().position(|it| it.thread == thread)?;
+        Some(leaving.swap_remove(at))
+    }
+
+    fn leaving_now(&self) -> MutexGuard<'_, Vec<Leaving>> {
+        self.leaving.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Ends what [`PlanLog::leaving`] began, where plan mode was not left by it.
+struct EndLeaving<'a>(&'a PlanLog, ThreadId);
+
+impl Drop for EndLeaving<'_> {
+    fn drop(&mut self) {
+        drop(self.0.leaving_of(self.1));
     }
 }
 
@@ -166,5 +195,70 @@ impl Host {
                 Err(EnterPlanError::NotRecorded(error))
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use xd_resolve::BoxFuture;
+    use xd_session::{Boundary, PlanAnswer, PlanReview, PlanReviewer, Session};
+
+    use crate::Workspace;
+
+    struct Nobody;
+
+    impl PlanReviewer for Nobody {
+        fn review(&self, _: PlanReview) -> BoxFuture<'_, PlanAnswer> {
+            Box::pin(std::future::ready(PlanAnswer::Dismissed))
+        }
+    }
+
+    #[derive(Default)]
+    struct Kept(Mutex<Vec<PlanRecord>>);
+
+    impl PlanRecorder for Kept {
+        fn record_plan(&self, record: &PlanRecord) -> Result<(), RecordError> {
+            self.0.lock().unwrap().push(record.clone());
+            Ok(())
+        }
+    }
+
+    // CONTRACT L1: a boundary that ends plan mode while a person is about to leave it is not
+    // written down as hers.
+    #[test]
+    fn l1_what_ends_plan_mode_first_is_who_ended_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let kept = Arc::new(Kept::default());
+        let recorder: Arc<dyn PlanRecorder> = Arc::<Kept>::clone(&kept);
+        let session = Arc::new(Session::new());
+        let host = Host::builder(Arc::clone(&session), Workspace::open(folder.path()).unwrap())
+            .reviewer(Arc::new(Nobody))
+            .plan_recorder(recorder)
+            .build();
+        host.enter_plan(Decider::Person, "Look first.").unwrap();
+        let step = host.plan_log().leaving(Decider::Person, "Enough.", || {
+            thread::scope(|scope| {
+                scope.spawn(|| session.boundary(Boundary::New)).join().unwrap();
+            });
+            session.plan().leave()
+        });
+        assert_eq!(step, PlanStep::Already);
+        host.enter_plan(Decider::Person, "Again.").unwrap();
+        // What was said and not used is not used for the next.
+        session.plan().leave();
+        host.enter_plan(Decider::Person, "Once more.").unwrap();
+        host.leave_plan(Decider::Person, "Done.");
+        let left: Vec<(Decider, String)> = kept
+            .0
+            .lock()
+            .unwrap()
+            .iter()
+            .filter(|record| record.event == PlanEvent::Left)
+            .map(|record| (record.who, record.reason.clone()))
+            .collect();
+        let by_the_session = (Decider::Host, "The session left it.".to_owned());
+        let by_her = (Decider::Person, "Done.".to_owned());
+        assert_eq!(left, [by_the_session.clone(), by_the_session, by_her]);
     }
 }

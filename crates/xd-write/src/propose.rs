@@ -11,7 +11,8 @@ use xd_changeset::Hash;
 use xd_protocol::{PlanSlug, SlugFault, notice};
 use xd_resolve::{Decider, PlanMode, RecordError, ToolResult, device_result};
 use xd_session::{
-    Approving, NotProposed, OpenReview, PlanAnswer, PlanDigest, PlanReview, PlanReviewer, Proposal,
+    Approving, NotProposed, OpenReview, PlanAnswer, PlanDigest, PlanPhase, PlanReview,
+    PlanReviewer, Proposal,
 };
 
 use crate::{
@@ -98,7 +99,11 @@ fn submitted(host: &Host, who: Decider, body: &Value) -> Result<Submission, Stri
         PlanMode::On => {}
     }
     let Some(body) = plain(body) else {
-        return Err(SlugFault::Character('{').to_string());
+        return Err(
+            "Nothing was submitted: the content for xd://propose must be plain text. Write \
+                    the slug of local://<slug>-plan.md and nothing else. Example: rename-client"
+                .to_owned(),
+        );
     };
     let slug = PlanSlug::new(body).map_err(|fault| refused_slug(host, body, fault))?;
     let name = DraftName::of_plan(slug);
@@ -144,7 +149,9 @@ async fn review(host: &Host, submission: Submission) -> ToolResult {
     tracing::info!(slug = review.slug, digest = %review.digest, "a plan is under review");
     let revise = format!("Plan mode stays on: revise {address} and submit it again.");
     match reviewer.review(review).await {
-        PlanAnswer::Approved { text: approved } => approve(host, &name, &approved, open, question),
+        PlanAnswer::Approved { text: approved } => {
+            approve(host, &Draft { name, text }, &approved, open, question)
+        }
         PlanAnswer::Refused { words } => {
             let words = words.trim();
             let recorded =
@@ -173,13 +180,53 @@ fn stands(answer: String, recorded: Result<(), RecordError>) -> ToolResult {
     result
 }
 
+/// A draft as it was submitted.
+struct Draft {
+    name: DraftName,
+    text: Arc<str>,
+}
+
+impl Draft {
+    /// Gives it its text back where nothing was approved after all, and says what cannot be: nobody
+    /// has approved what the reviewer made of it.
+    fn take_back(&self, host: &Host, edited: Hash) -> String {
+        match host.drafts().put(&self.name, &self.text, Expected::Text(edited)) {
+            // Differs: somebody has written it since, and that stands.
+            Ok(Put::Created | Put::Replaced | Put::Differs) => String::new(),
+            Err(error) => format!(
+                " {} holds what was made of it in the review, which is not approved: {error}.",
+                self.name.address()
+            ),
+        }
+    }
+}
+
+/// Whether the review of what `question` names is still the open one.
+fn is_open(host: &Host, question: &Question) -> bool {
+    match host.session().plan().phase() {
+        PlanPhase::Proposed(open) => {
+            open.slug == question.slug && open.digest == digest(question.digest)
+        }
+        PlanPhase::Off | PlanPhase::Planning => false,
+    }
+}
+
+fn late(question: Question, left: &str) -> ToolResult {
+    question.void("The answer came late: plan mode was left, or the session moved on.");
+    ToolResult::error(format!(
+        "Nothing is approved: plan mode was left, or the conversation became another one, while \
+         the plan was reviewed.{left}"
+    ))
+}
+
 fn approve(
     host: &Host,
-    name: &DraftName,
+    draft: &Draft,
     approved: &str,
     open: OpenReview,
     mut question: Question,
 ) -> ToolResult {
+    let name = &draft.name;
     let (address, submitted) = (name.address(), question.digest);
     if approved.trim().is_empty() {
         question.void("The review left no text of the plan.");
@@ -195,6 +242,9 @@ fn approve(
              not what is there. Plan mode stays on; submit it again."
         ))
     };
+    if !is_open(host, &question) {
+        return late(question, "");
+    }
     // The draft becomes what was approved only where it still is what was submitted.
     let hash = Hash::of(approved.as_bytes());
     let edited = hash != submitted;
@@ -216,9 +266,11 @@ fn approve(
             ));
         }
     }
+    let take_back = || if edited { draft.take_back(host, hash) } else { String::new() };
     if let Err(error) = question.approved(hash) {
         return ToolResult::error(format!(
-            "Nothing is approved: {error}. Plan mode stays on; submit the plan again."
+            "Nothing is approved: {error}. Plan mode stays on; submit the plan again.{}",
+            take_back()
         ));
     }
     let why = format!("The plan {} is approved.", question.slug);
@@ -238,14 +290,11 @@ fn approve(
                 "slug": slug, "digest": digest(hash).to_string(), "edited": edited,
             }))
         }
-        Approving::Changed => changed(question),
-        Approving::Late => {
-            question.void("The answer came late: plan mode was left, or the session moved on.");
-            ToolResult::error(
-                "Nothing is approved: plan mode was left, or the conversation became another one, \
-                 while the plan was reviewed.",
-            )
+        Approving::Changed => {
+            take_back();
+            changed(question)
         }
+        Approving::Late => late(question, &take_back()),
     }
 }
 
@@ -276,14 +325,21 @@ fn missing(host: &Host, name: &DraftName, slug: PlanSlug<'_>) -> String {
     if slugs.is_empty() {
         return format!("{expected} There are no plans yet: write it there first.");
     }
-    let offer = nearest(slug.as_str(), slugs.iter().copied())
-        .map_or(String::new(), |near| format!(" Did you mean {near}?"));
+    let offer =
+        meant(slug.as_str(), &slugs).map_or(String::new(), |near| format!(" Did you mean {near}?"));
     let listed = slugs.iter().take(LISTED).copied().collect::<Vec<_>>().join(", ");
     let more = match slugs.len().saturating_sub(LISTED) {
         0 => String::new(),
         n => format!(" and {n} more (read local://)"),
     };
     format!("{expected}{offer} Plans that can be submitted: {listed}{more}.")
+}
+
+/// The slug that was probably meant by `written`: the end of a draft's name is no part of it.
+fn meant<'a>(written: &str, slugs: &[&'a str]) -> Option<&'a str> {
+    let slug = written.strip_suffix("-plan").unwrap_or(written);
+    let exactly = slugs.iter().copied().find(|it| *it == slug);
+    exactly.or_else(|| nearest(slug, slugs.iter().copied()))
 }
 
 /// What the details show of a body that may be a whole plan.

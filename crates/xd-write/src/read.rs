@@ -2,10 +2,11 @@
 
 use serde_json::{Value, json};
 use xd_protocol::{
-    Address, Device, Selection, Selector, StageNumber, Target, Visible, classify, notice,
+    Address, Device, Selection, Selector, StageNumber, Target, Verdict, Visible, classify, notice,
     split_selector,
 };
 use xd_resolve::ToolResult;
+use xd_session::Finalizer;
 
 use crate::{
     Host, ToolDefinition, listing, local,
@@ -93,8 +94,8 @@ fn selected(
     let text = match target {
         Target::Root => host.registry().listing(),
         Target::Device(device) => match device {
-            Device::Resolve(Selection::Head) => notice::RESOLVE_USAGE.to_owned(),
-            Device::Reject(Selection::Head) => notice::REJECT_USAGE.to_owned(),
+            Device::Resolve(Selection::Head) => usage(host, Verdict::Apply),
+            Device::Reject(Selection::Head) => usage(host, Verdict::Discard),
             Device::Propose => notice::PROPOSE_USAGE.to_owned(),
             Device::Resolve(Selection::Numbered(n)) | Device::Reject(Selection::Numbered(n)) => {
                 preview(host, n)?
@@ -109,6 +110,20 @@ fn selected(
         },
     };
     page(&text, &Visible(address).to_string(), selector, Lines::Plain)
+}
+
+/// How a staged action is decided in this session, in one line (`CONTRACT W5, D15`).
+fn usage(host: &Host, verdict: Verdict) -> String {
+    match (host.session().finalizer(), verdict) {
+        (Finalizer::Write, Verdict::Apply) => notice::RESOLVE_USAGE.to_owned(),
+        (Finalizer::Write, Verdict::Discard) => notice::REJECT_USAGE.to_owned(),
+        (finalizer @ Finalizer::HiddenTool, Verdict::Apply | Verdict::Discard) => format!(
+            "Call the tool `{}` with {{\"action\": \"{verb}\", \"reason\": \"<one sentence>\"}} to \
+             {verb} the most recent staged action; read xd://resolve@<n> shows number n.",
+            finalizer.tool_name(),
+            verb = verdict.as_str(),
+        ),
+    }
 }
 
 /// The line at which the preview begins where a staged action is read: a line that names it and a

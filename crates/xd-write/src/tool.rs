@@ -4,7 +4,7 @@ use std::{error::Error, fmt, future::Future, sync::Arc};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use xd_resolve::{BoxFuture, Tier, ToolResult};
+use xd_resolve::{BoxFuture, HiddenResolve, Tier, ToolResult};
 
 use crate::{ArgumentCheck, ToolContext};
 
@@ -76,6 +76,14 @@ pub trait Tool: Send + Sync {
     /// too, where what they stage waits until it ends (`CONTRACT W7`).
     fn only_stages(&self) -> bool {
         false
+    }
+
+    /// Whether a call decides on the head of the staged actions: then what it decides and why, or
+    /// the answer to a malformed one. Approval shows the action that it would apply
+    /// (`CONTRACT W6`). None for every tool that does not confirm.
+    fn confirms(&self, arguments: &Value) -> Option<Result<HiddenResolve, ToolResult>> {
+        let _ = arguments;
+        None
     }
 
     /// Runs a call.

@@ -74,7 +74,10 @@ impl Process {
     fn outcomes(&self) -> Vec<(u64, Outcome)> {
         let decided = |event| match event {
             LogEvent::Decided { number, outcome, .. } => Some((number, outcome)),
-            LogEvent::Staged { .. } | LogEvent::Taken { .. } | LogEvent::Plan { .. } => None,
+            LogEvent::Staged { .. }
+            | LogEvent::Taken { .. }
+            | LogEvent::Declined { .. }
+            | LogEvent::Plan { .. } => None,
         };
         self.state.log().unwrap().into_iter().filter_map(|line| decided(line.event)).collect()
     }
@@ -487,9 +490,10 @@ async fn l1_what_is_settled_keeps_who_decided_and_why() {
                 let two = cut_off_by(decider, verdict, plain).await.restart();
                 let decided = |event| match event {
                     LogEvent::Decided { action, who, reason, .. } => Some((action, who, reason)),
-                    LogEvent::Staged { .. } | LogEvent::Taken { .. } | LogEvent::Plan { .. } => {
-                        None
-                    }
+                    LogEvent::Staged { .. }
+                    | LogEvent::Taken { .. }
+                    | LogEvent::Declined { .. }
+                    | LogEvent::Plan { .. } => None,
                 };
                 let lines = two.state.log().unwrap();
                 let mut lines = lines.into_iter().filter_map(|line| decided(line.event));

@@ -24,6 +24,7 @@ pub(crate) fn run(directory: &Path, screen: &mut Screen) -> Result<Status, Failu
     for line in &lines {
         let row = match &line.event {
             LogEvent::Decided { .. } => row(line),
+            LogEvent::Declined { .. } => declined_row(line),
             LogEvent::Plan { record } => plan_row(&line.time, record),
             LogEvent::Staged { .. } | LogEvent::Taken { .. } => continue,
         };
@@ -68,6 +69,26 @@ fn row(line: &LogLine) -> Vec<Line> {
             &format!("    {}", message.lines().next().unwrap_or_default()),
             Role::Error,
         ));
+    }
+    lines
+}
+
+/// A person's no: what the confirm would have done and its reason, then what was said to it.
+fn declined_row(line: &LogLine) -> Vec<Line> {
+    let LogEvent::Declined { number, label, action, reason, words, who, .. } = &line.event else {
+        return Vec::new();
+    };
+    let word = match action {
+        DispatchAction::Apply => "apply refused",
+        DispatchAction::Discard => "discard refused",
+    };
+    let mut head = Line::of(&format!("{}  @{number}  ", shown(&line.time)), Role::Muted);
+    head.add(word, Role::Warning);
+    head.add(&format!(" by {}  ", by(*who)), Role::Muted);
+    head.add(label, Role::Text);
+    let mut lines = vec![head];
+    for said in [reason, words].into_iter().filter(|said| !said.is_empty()) {
+        lines.push(Line::of(&format!("    {said}"), Role::Muted));
     }
     lines
 }

@@ -162,7 +162,7 @@ fn decision(
     };
     let number = action.number().get();
     let says = |line: &LogLine| match &line.event {
-        LogEvent::Staged { .. } | LogEvent::Plan { .. } => false,
+        LogEvent::Staged { .. } | LogEvent::Declined { .. } | LogEvent::Plan { .. } => false,
         LogEvent::Taken { number: of, .. } | LogEvent::Decided { number: of, .. } => *of == number,
     };
     Ok(log.log().map_err(state_failure)?.into_iter().rfind(says))
@@ -170,7 +170,9 @@ fn decision(
 
 fn reason(event: LogEvent) -> String {
     match event {
-        LogEvent::Staged { .. } | LogEvent::Plan { .. } => String::new(),
+        LogEvent::Staged { .. } | LogEvent::Declined { .. } | LogEvent::Plan { .. } => {
+            String::new()
+        }
         LogEvent::Taken { reason, .. } | LogEvent::Decided { reason, .. } => reason,
     }
 }

@@ -76,6 +76,23 @@ pub enum LogEvent {
         /// The files that it names, before and after. Written only where the outcome is `applied`.
         files: Vec<LoggedFile>,
     },
+    /// Somebody who had to be asked said no to a confirm: it is pending as before.
+    Declined {
+        /// Its number.
+        number: u64,
+        /// The tool that staged it.
+        source_tool_name: String,
+        /// What it is called.
+        label: String,
+        /// What the confirm would have done.
+        action: DispatchAction,
+        /// The reason that the confirm gave.
+        reason: String,
+        /// What was said to it; may be empty.
+        words: String,
+        /// Who said no.
+        who: Decider,
+    },
     /// Plan mode was entered or left, or a plan submitted or decided on (`CONTRACT P2, P3`).
     Plan {
         /// What, by whom, why.
@@ -104,7 +121,8 @@ impl LogEvent {
         match self {
             Self::Staged { number, .. }
             | Self::Taken { number, .. }
-            | Self::Decided { number, .. } => Some(*number),
+            | Self::Decided { number, .. }
+            | Self::Declined { number, .. } => Some(*number),
             Self::Plan { .. } => None,
         }
     }

@@ -15,7 +15,9 @@ use serde_json::Value;
 use time::{OffsetDateTime, format_description::well_known::Rfc3339};
 use xd_changeset::{ChangeSet, Hash};
 use xd_protocol::Verdict;
-use xd_resolve::{Decider, DecisionRecord, Lineage, RecordError, Recorder, StagedAction, Tier};
+use xd_resolve::{
+    Decider, DecisionRecord, Declined, Lineage, RecordError, Recorder, StagedAction, Tier,
+};
 
 use super::{
     LogEvent, LogLine, StateError, StateLock,
@@ -142,7 +144,10 @@ impl StateFolder {
         let log = self.log()?;
         Ok(KeptPlan::of(log.iter().filter_map(|line| match &line.event {
             LogEvent::Plan { record } => Some(record),
-            LogEvent::Staged { .. } | LogEvent::Taken { .. } | LogEvent::Decided { .. } => None,
+            LogEvent::Staged { .. }
+            | LogEvent::Taken { .. }
+            | LogEvent::Decided { .. }
+            | LogEvent::Declined { .. } => None,
         })))
     }
 
@@ -156,6 +161,7 @@ impl StateFolder {
             LogEvent::Staged { .. }
             | LogEvent::Taken { .. }
             | LogEvent::Decided { .. }
+            | LogEvent::Declined { .. }
             | LogEvent::Plan { .. } => None,
         };
         self.kept(number, self.log()?.into_iter().find_map(staged))
@@ -408,6 +414,19 @@ impl Recorder for StateFolder {
             who: record.decider,
             outcome: record.outcome.clone(),
             files: action.change_set().map(|set| files_of(set)).unwrap_or_default(),
+        })
+        .map_err(record_error)
+    }
+
+    fn declined(&self, action: &StagedAction, declined: &Declined<'_>) -> Result<(), RecordError> {
+        self.append(LogEvent::Declined {
+            number: action.number().get(),
+            source_tool_name: action.source_tool_name().to_owned(),
+            label: action.label().to_owned(),
+            action: declined.verdict.into(),
+            reason: declined.reason.to_owned(),
+            words: declined.words.to_owned(),
+            who: declined.who,
         })
         .map_err(record_error)
     }

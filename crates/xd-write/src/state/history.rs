@@ -107,7 +107,10 @@ impl History {
                     history.staged.insert(number, undoes.and_then(StageNumber::new));
                 }
                 LogEvent::Decided { outcome: Outcome::Applied, .. } => history.applied(number, at),
-                LogEvent::Taken { .. } | LogEvent::Decided { .. } | LogEvent::Plan { .. } => {}
+                LogEvent::Taken { .. }
+                | LogEvent::Decided { .. }
+                | LogEvent::Declined { .. }
+                | LogEvent::Plan { .. } => {}
             }
         }
         history
