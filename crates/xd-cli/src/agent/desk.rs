@@ -58,8 +58,3 @@ impl PlanReviewer for Desk {
         Box::pin(async move { answer.await.unwrap_or(PlanAnswer::Dismissed) })
     }
 }
-
-/// What the model reads where a person would have to be asked and none is there.
-pub(crate) const NOBODY: &str = "nobody is at a terminal to approve it. Run xd with --approval \
-                                 write to let changes of files run unasked, with --approval yolo \
-                                 to let everything";

@@ -8,7 +8,6 @@ use xd_session::{PlanAnswer, PlanReview};
 use xd_write::{Approval, ApprovalRequest, Host};
 
 use super::{
-    desk::NOBODY,
     person::{Answered, Person},
     show::Show,
 };
@@ -31,11 +30,35 @@ pub(crate) struct Front<'s> {
     /// Who is there; none without a terminal.
     pub(crate) person: Option<Person>,
     pub(crate) host: Arc<Host>,
+    /// Whether it was said that a call would have needed a person.
+    pub(crate) told: bool,
 }
+
+/// How a result begins where a person would have had to be asked and none is there.
+const NOBODY: &str = "Not executed: refused: nobody is there to approve it";
+/// What to do about it.
+const UNATTENDED: &str = "a call needs a person's approval, and nobody is at a terminal; \
+                          --approval write lets changes of files run unasked, --approval yolo \
+                          everything";
 
 impl Front<'_> {
     /// Something happened.
     pub(crate) fn event(&mut self, event: &Event) {
+        self.draw(event);
+        if let Event::Result { result, .. } = event
+            && result.is_error
+            && result.content.first().is_some_and(|text| text.starts_with(NOBODY))
+            && !std::mem::replace(&mut self.told, true)
+        {
+            if self.screen.is_json() {
+                let hint = json!({ "v": 1, "event": "unattended", "hint": UNATTENDED });
+                self.screen.json(&hint);
+            }
+            self.screen.remark(&format!("xd: {UNATTENDED}."));
+        }
+    }
+
+    fn draw(&mut self, event: &Event) {
         match &mut self.manner {
             Manner::Json => self.screen.json(&versioned(&json!(event))),
             Manner::LastWord(word) => match event {
@@ -49,11 +72,8 @@ impl Front<'_> {
 
     /// Asks about a call. None where the person cancels the run instead.
     pub(crate) async fn ask(&mut self, request: ApprovalRequest) -> Option<Approval> {
-        let Some(person) = &mut self.person else {
-            let name = xd_render::clean_line(&request.call.name);
-            self.screen.remark(&format!("xd: a call of {name} was refused: {NOBODY}."));
-            return Some(Approval::Refused { words: NOBODY.to_owned() });
-        };
+        // Without a person the policy asks nobody, and refuses by itself.
+        let person = self.person.as_mut()?;
         if let Manner::Whole(show) = &mut self.manner {
             show.pause();
         }

@@ -8,6 +8,7 @@ use std::{
 
 use serde_json::json;
 use xd_agent::Model as _;
+use xd_write::Approver;
 
 use super::block_on;
 use crate::{
@@ -68,7 +69,8 @@ pub(super) fn start(
     let usual = if person.is_some() { ApprovalMode::Ask } else { ApprovalMode::Write };
     let approval = settings.approval.unwrap_or(usual);
     let (desk, mut notices) = Desk::new();
-    let people = People { approver: Arc::new(desk.clone()), reviewer: Arc::new(desk.clone()) };
+    let approver = person.is_some().then(|| Arc::new(desk.clone()) as Arc<dyn Approver>);
+    let people = People { approver, reviewer: Arc::new(desk.clone()) };
     let mut seat = Seat::take(directory, flags, &settings, approval, model, people, screen)?;
     if screen.is_json() {
         let model = seat.agent.model().id().to_owned();
@@ -81,7 +83,7 @@ pub(super) fn start(
         Once::Yes => Manner::LastWord(String::new()),
         Once::No => Manner::Whole(Box::new(Show::new())),
     };
-    let mut front = Front { screen, manner, person, host: Arc::clone(&seat.host) };
+    let mut front = Front { screen, manner, person, host: Arc::clone(&seat.host), told: false };
     block_on(async {
         let mut interrupts = run::interrupts()?;
         if once == Once::No {

@@ -1,8 +1,8 @@
 //! Who is asked where nobody is.
 
-use super::{agent, edit, folder, results, text, write};
+use super::{agent, edit, events, folder, results, text, write};
 
-// CONTRACT W6
+// CONTRACT W6, L1: nobody is there, so nobody's decision is written down.
 #[test]
 fn w6_asking_without_a_terminal_refuses_and_names_the_flag() {
     let folder = folder(&[
@@ -17,10 +17,14 @@ fn w6_asking_without_a_terminal_refuses_and_names_the_flag() {
     // Staging changes nothing and is not asked about; what it stages is.
     assert!(results[0].starts_with("Staged as a proposal"), "{results:?}");
     for refused in [&results[1], &results[3]] {
-        assert!(refused.starts_with("Not executed: refused: nobody is at a terminal"), "{refused}");
-        assert!(refused.contains("--approval write"), "{refused}");
+        assert!(refused.starts_with("Not executed: refused: nobody is there"), "{refused}");
     }
+    let events = events(&run);
+    let hints: Vec<_> = events.iter().filter(|event| event["event"] == "unattended").collect();
+    assert_eq!(hints.len(), 1, "{run:?}");
+    assert!(hints[0]["hint"].as_str().unwrap().contains("--approval write"), "{run:?}");
     assert!(results[2].starts_with("Discarded"), "{results:?}");
+    assert!(!folder.get(".xd/sessions/agent-1/log.jsonl").contains("person"));
     assert_eq!(folder.get("motto.txt"), "move fast\n");
     assert!(!folder.path().join("new.txt").exists());
 }
@@ -30,7 +34,8 @@ fn what_is_refused_is_said_beside_the_last_word() {
     let folder = folder(&[write("new.txt", "hello\n"), text("It was refused.")]);
     let run = agent(&folder, &["-p", "--approval", "ask", "Write it."]);
     assert_eq!(run.out, "It was refused.\n");
-    assert!(run.err.contains("a call of write was refused"), "{run:?}");
+    assert_eq!(run.err.lines().count(), 1, "{run:?}");
+    assert!(run.err.contains("needs a person's approval"), "{run:?}");
     assert!(run.err.contains("--approval write"), "{run:?}");
 }
 

@@ -1,5 +1,11 @@
 //! One prompt, one answer: what is printed, how it exits, what it leaves.
 
+use std::{
+    process::{Command, Stdio},
+    thread,
+    time::{Duration, Instant},
+};
+
 use serde_json::{Value, json};
 
 use super::{agent, call, command, edit, events, folder, piped, results, script, text, write};
@@ -67,7 +73,8 @@ fn the_tools_are_those_that_were_asked_for() {
     assert_eq!(results(&with)[2], "move fast\n");
     // It reaches further than writing, so write alone does not let it run.
     let asked = agent(&folder, &["--json", "--allow-bash", "Look."]);
-    assert!(results(&asked)[2].contains("--approval yolo"), "{asked:?}");
+    assert!(results(&asked)[2].contains("nobody is there to approve it"), "{asked:?}");
+    assert!(asked.out.contains("--approval yolo"), "{asked:?}");
 }
 
 // A command must never see a key.
@@ -173,4 +180,27 @@ fn a_script_that_cannot_be_read_names_the_line() {
 
 fn agent_with(folder: &crate::Folder, model: &str) -> Run {
     Run::of(command(folder, &["agent", "-p", "-m", model, "Go."]).output().unwrap())
+}
+
+// CONTRACT G12: an interrupt ends the run with every call answered, and says how to go on.
+#[test]
+fn g12_an_interrupt_ends_the_run_whole() {
+    let sleep = call("bash", json!({ "command": "echo $$ > id; sleep 60" }));
+    let folder = folder(&[sleep, text("Never said.")]);
+    let arguments =
+        ["agent", "-p", "-m", "script:script.jsonl", "--allow-bash", "--approval", "yolo", "Wait."];
+    let child =
+        command(&folder, &arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let begun = Instant::now();
+    while !folder.path().join("id").exists() {
+        assert!(begun.elapsed() < Duration::from_secs(30), "the command never began");
+        thread::sleep(Duration::from_millis(20));
+    }
+    let interrupt = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(interrupt.success());
+    let run = Run::of(child.wait_with_output().unwrap());
+    assert_eq!((run.status, run.out.as_str()), (130, ""), "{run:?}");
+    assert!(run.err.contains("Aborted") && run.err.contains("--resume=agent-1"), "{run:?}");
+    let transcript = folder.get(".xd/sessions/agent-1/transcript.jsonl");
+    assert!(transcript.lines().last().unwrap().contains("tool_result"), "{transcript}");
 }

@@ -11,7 +11,7 @@ use std::{
 use pty_process::blocking::{Command, Pty};
 use serde_json::json;
 
-use super::{call, edit, folder, text, write};
+use super::{call, edit, folder, text, wire::says_slowly, write};
 use crate::Folder;
 
 /// A terminal in which the agent runs.
@@ -25,11 +25,15 @@ const PATIENCE: Duration = Duration::from_secs(30);
 
 impl Terminal {
     fn open(folder: &Folder, flags: &[&str]) -> Self {
+        Self::open_with(folder, "script:script.jsonl", flags)
+    }
+
+    fn open_with(folder: &Folder, model: &str, flags: &[&str]) -> Self {
         let (rows, columns) = (120, 100);
         let (pty, pts) = pty_process::blocking::open().unwrap();
         pty.resize(pty_process::Size::new(rows, columns)).unwrap();
         let mut command = Command::new(env!("CARGO_BIN_EXE_xd"))
-            .args(["agent", "--model", "script:script.jsonl"])
+            .args(["agent", "--model", model])
             .args(flags)
             .current_dir(folder.path())
             .env("TERM", "xterm-256color")
@@ -50,8 +54,11 @@ impl Terminal {
         Self { pty, child, screen }
     }
 
+    /// The rows as they are seen: one that is full to its end is a row of its own.
     fn contents(&self) -> String {
-        self.screen.lock().unwrap().screen().contents()
+        let parser = self.screen.lock().unwrap();
+        let rows: Vec<String> = parser.screen().rows(0, 100).collect();
+        rows.join("\n").trim_end().to_owned()
     }
 
     /// The line in which the cursor stands.
@@ -124,6 +131,7 @@ fn w6_a_confirm_shows_the_whole_change_and_is_applied_on_yes() {
     assert_eq!(folder.get("motto.txt"), "move fast\n");
     terminal.types("what\r");
     terminal.sees("Type y, n or e.");
+    terminal.is_at("Apply @1? [y]es, [n]o, [e]dit the reason:");
     terminal.types("y\r");
     terminal.sees("It moves well now.");
     terminal.is_at("xd>");
@@ -153,15 +161,19 @@ fn w6_a_refusal_goes_to_the_model_and_what_stays_is_in_the_prompt() {
     assert_eq!(folder.get("motto.txt"), "move fast\n");
     terminal.types("/status\r");
     terminal.sees("1 staged action is pending.");
+    terminal.is_at("xd @1>");
     terminal.types("/show 1\r");
+    terminal.until("third preview", |it| it.contents().matches("Proposed:").count() == 3);
     terminal.is_at("xd @1>");
     terminal.types("/show 9\r");
     terminal.sees("no such staged action");
+    terminal.is_at("xd @1>");
     terminal.types("/resolve It is Friday.\r");
     terminal.is_at("xd>");
     assert_eq!(folder.get("motto.txt"), "move well\n");
     terminal.types("/nonsense\r");
     terminal.sees("There is no command /nonsense.");
+    terminal.is_at("xd>");
     terminal.types(CTRL_D);
     assert_eq!(terminal.ends(), 0);
 }
@@ -176,7 +188,7 @@ fn an_edited_reason_is_the_persons_decision() {
     let terminal = Terminal::open(&folder, &["Mend the motto."]);
     terminal.sees("Apply @1?");
     terminal.types("e\r");
-    terminal.sees("Your reason: The motto is meant so.");
+    terminal.is_at("Your reason: The motto is meant so.");
     terminal.types(CTRL_U);
     terminal.types("I asked for it.\r");
     terminal.sees("So be it.");
@@ -206,6 +218,7 @@ fn ctrl_c_cancels_the_turn_and_twice_leaves() {
     terminal.is_at("xd>");
     terminal.types(CTRL_C);
     terminal.sees("Ctrl-C again leaves");
+    terminal.is_at("xd>");
     terminal.types(CTRL_C);
     assert_eq!(terminal.ends(), 0);
     // And all of it can be gone on with.
@@ -264,4 +277,24 @@ fn v4_what_a_model_says_is_inert() {
     terminal.is_at("xd>");
     let contents = terminal.contents();
     assert!(contents.contains("before") && !contents.contains('\u{202e}'), "{contents}");
+}
+
+#[test]
+fn an_answer_is_shown_while_it_comes_and_what_it_cost_at_the_end() {
+    let folder = folder(&[]);
+    let (base, open) = says_slowly(&["A line.\nHalf of", " another.", "\n"]);
+    let flags = ["--base-url", &base, "Say it."];
+    let terminal = Terminal::open_with(&folder, "custom/slow", &flags);
+    // The rest has not come yet: the half line stands above the moving one.
+    terminal.until("half line", |terminal| {
+        let contents = terminal.contents();
+        contents.lines().any(|line| line.trim_end() == "A line.")
+            && contents.lines().any(|line| line.trim_end() == "Half of")
+    });
+    assert!(!terminal.contents().contains("xd>"), "{}", terminal.contents());
+    open.send(()).unwrap();
+    terminal.sees("Half of another.");
+    terminal.sees(" s · 12.3k in (12.0k cached), 67 out");
+    terminal.is_at("xd>");
+    assert_eq!(terminal.contents().matches("Half of").count(), 1, "{}", terminal.contents());
 }

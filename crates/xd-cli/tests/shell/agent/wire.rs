@@ -3,7 +3,10 @@
 use std::{
     io::{BufRead as _, BufReader, Read as _, Write as _},
     net::TcpListener,
-    sync::{Arc, Mutex},
+    sync::{
+        Arc, Mutex,
+        mpsc::{Receiver, Sender, channel},
+    },
     thread,
 };
 
@@ -17,6 +20,20 @@ type Seen = Arc<Mutex<Vec<(String, Value)>>>;
 
 /// Answers each request with the next of `answers`: a status and a body.
 fn serve(answers: Vec<(u16, String)>) -> (String, Seen) {
+    serve_gated(answers, None)
+}
+
+/// One answer of text, of which only the first piece comes before the gate is opened.
+pub(crate) fn says_slowly(pieces: &[&str]) -> (String, Sender<()>) {
+    let mut chunks: Vec<Value> =
+        pieces.iter().map(|piece| delta(&json!({ "content": piece }), None)).collect();
+    chunks.push(delta(&json!({}), Some("stop")));
+    chunks.push(json!({ "choices": [], "usage": { "prompt_tokens": 12_345, "completion_tokens": 67, "prompt_tokens_details": { "cached_tokens": 12_000 } } }));
+    let (open, gate) = channel();
+    (serve_gated(vec![stream(&chunks)], Some(gate)).0, open)
+}
+
+fn serve_gated(answers: Vec<(u16, String)>, gate: Option<Receiver<()>>) -> (String, Seen) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let base = format!("http://{}/v1", listener.local_addr().unwrap());
     let seen: Seen = Arc::default();
@@ -41,7 +58,15 @@ fn serve(answers: Vec<(u16, String)>) -> (String, Seen) {
             );
             let mut stream = reader.into_inner();
             stream.write_all(head.as_bytes()).unwrap();
-            stream.write_all(body.as_bytes()).unwrap();
+            let first = match &gate {
+                Some(_) => body.find("\n\n").unwrap() + 2,
+                None => body.len(),
+            };
+            stream.write_all(&body.as_bytes()[..first]).unwrap();
+            if let Some(gate) = &gate {
+                gate.recv().unwrap();
+            }
+            stream.write_all(&body.as_bytes()[first..]).unwrap();
         }
     });
     (base, seen)
