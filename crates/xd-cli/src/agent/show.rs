@@ -54,11 +54,9 @@ impl Show {
                 self.streamed = false;
                 self.spinner.note(if *forced { " · asked to decide" } else { "" });
             }
-            Event::Hidden { custom_type, text } => {
-                // Reminders are between the session and the model; what is gone concerns a person.
-                if custom_type == "resolve-void" {
-                    self.print(screen, &[Line::of(&clean_line(text), Role::Warning)]);
-                }
+            // Reminders are between the session and the model; what is gone concerns a person.
+            Event::Hidden { custom_type, text } if custom_type == "resolve-void" => {
+                self.print(screen, &[Line::of(&clean_line(text), Role::Warning)]);
             }
             Event::Delta { delta } => self.delta(delta, screen),
             Event::Withdrawn => {
