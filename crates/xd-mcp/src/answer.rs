@@ -79,9 +79,10 @@ impl Answer {
             structured.insert("staged".to_owned(), described(&action, &result, opened));
         }
         if !decided.is_empty() {
-            let decided = decided.iter().take(LISTED).map(|(number, state)| {
-                json!({ "number": number.get(), "state": state.as_str() })
-            });
+            let decided = decided
+                .iter()
+                .take(LISTED)
+                .map(|(number, state)| json!({ "number": number.get(), "state": state.as_str() }));
             structured.insert("decided".to_owned(), decided.collect());
         }
         structured.insert("pending".to_owned(), pending(opened));
@@ -111,8 +112,9 @@ impl Answer {
         };
         if with_data {
             let default = if self.is_error { "failed" } else { "done" };
-            result.structured_content =
-                Some(self.structured.unwrap_or_else(|| json!({ "outcome": default, "pending": [] })));
+            result.structured_content = Some(
+                self.structured.unwrap_or_else(|| json!({ "outcome": default, "pending": [] })),
+            );
         }
         result
     }

@@ -5,12 +5,12 @@ use std::{collections::BTreeMap, sync::Arc};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 use xd_protocol::{
-    Address, Confirm, Device, READ_TOOL, Selection, StageNumber, Target, Verdict, Visible, classify,
-    notice, split_selector,
+    Address, Confirm, Device, READ_TOOL, Selection, StageNumber, Target, Verdict, Visible,
+    classify, notice, split_selector,
 };
 use xd_resolve::{
-    ActionState, Decider, Refusal, Resolution, Tier, ToolCall, ToolResult, Wording, confirm_of_call,
-    dispatch_result,
+    ActionState, Decider, Refusal, Resolution, Tier, ToolCall, ToolResult, Wording,
+    confirm_of_call, dispatch_result,
 };
 use xd_session::Directive;
 use xd_write::{CallScope, ProgressSink, Restored};

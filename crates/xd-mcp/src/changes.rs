@@ -2,10 +2,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    sync::{
-        Arc, Mutex, PoisonError, Weak,
-        atomic::Ordering,
-    },
+    sync::{Arc, Mutex, PoisonError, Weak, atomic::Ordering},
     time::Duration,
 };
 

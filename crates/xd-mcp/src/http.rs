@@ -189,9 +189,10 @@ pub async fn serve_http(options: Options, http: HttpOptions) -> Result<HttpServe
         .route_service(PATH, service)
         .layer(from_fn_with_state(Arc::clone(&token), authorised));
     let until = stop.clone().cancelled_owned();
-    let serving = tokio::spawn(async move {
-        axum::serve(listener, router).with_graceful_shutdown(until).await
-    });
+    let serving =
+        tokio::spawn(
+            async move { axum::serve(listener, router).with_graceful_shutdown(until).await },
+        );
     Ok(HttpServer { address, token, stop, serving: Some(serving), server })
 }
 

@@ -95,7 +95,9 @@ impl<R: AsyncRead + Unpin, W> Lines<R, W> {
                 match serde_json::from_slice::<Value>(text) {
                     // An answer to an answer could go back and forth for ever.
                     Ok(value) if value.get("error").or(value.get("result")).is_some() => {}
-                    Ok(_) => self.owe(ErrorData::invalid_request("this is no JSON-RPC message", None)),
+                    Ok(_) => {
+                        self.owe(ErrorData::invalid_request("this is no JSON-RPC message", None))
+                    }
                     Err(_) => self.owe(ErrorData::parse_error("this line is no JSON", None)),
                 }
                 return None;
@@ -104,8 +106,7 @@ impl<R: AsyncRead + Unpin, W> Lines<R, W> {
         match &message {
             JsonRpcMessage::Request(request) => {
                 if !self.running().insert(request.id.clone()) {
-                    let text =
-                        format!("id {} is in use; this request was not run", request.id);
+                    let text = format!("id {} is in use; this request was not run", request.id);
                     self.owe(ErrorData::invalid_request(text, None));
                     return None;
                 }

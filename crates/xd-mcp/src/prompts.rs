@@ -47,7 +47,8 @@ pub(crate) fn get(
         WORK => HOW.to_owned(),
         REVIEW => review(arguments, opened, connection)?,
         name => {
-            let text = format!("No prompt is called {}. There are {WORK}, {REVIEW}.", Visible(name));
+            let text =
+                format!("No prompt is called {}. There are {WORK}, {REVIEW}.", Visible(name));
             return Err(ErrorData::invalid_params(text, None));
         }
     };

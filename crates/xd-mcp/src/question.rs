@@ -62,7 +62,8 @@ impl Way {
         let capability = context.client_capabilities().and_then(|all| all.elicitation);
         // A client that names no mode has the one there was first.
         let form = capability.is_some_and(|can| can.form.is_some() || can.url.is_none());
-        let newer = context.protocol_version().is_some_and(|v: ProtocolVersion| v.as_str() >= BY_RESULT);
+        let newer =
+            context.protocol_version().is_some_and(|v: ProtocolVersion| v.as_str() >= BY_RESULT);
         match (form, newer) {
             (false, _) => Self::None,
             (true, false) => Self::Request,
@@ -211,10 +212,10 @@ impl Questions {
             .codec
             .open_json_with(state, &bound_to(call))
             .map_err(|_| "that question was not asked by this server, or its time is over")?;
-        let answer = call.input_responses.as_ref().and_then(|answers: &InputResponses| answers.get(KEY));
-        let answer = answer.and_then(|answer| {
-            serde_json::from_value::<ElicitResult>(answer.clone()).ok()
-        });
+        let answer =
+            call.input_responses.as_ref().and_then(|answers: &InputResponses| answers.get(KEY));
+        let answer =
+            answer.and_then(|answer| serde_json::from_value::<ElicitResult>(answer.clone()).ok());
         let said = match answer {
             Some(result) => said(&result, about.reason.as_deref()),
             None => Said::Nothing("no answer came back"),
@@ -225,7 +226,8 @@ impl Questions {
 
 /// A question belongs to the call that it came from.
 fn bound_to(call: &CallToolRequestParams) -> Vec<u8> {
-    let arguments = call.arguments.as_ref().map(|arguments| json!(arguments)).unwrap_or(Value::Null);
+    let arguments =
+        call.arguments.as_ref().map(|arguments| json!(arguments)).unwrap_or(Value::Null);
     format!("{}\n{arguments}", call.name).into_bytes()
 }
 
@@ -296,8 +298,14 @@ mod tests {
     #[test]
     fn case_160_each_answer_means_what_it_is() {
         let why = json!({ "reason": " Clearer. " });
-        assert_eq!(said(&result(ElicitationAction::Accept, why.clone()), None), Said::Accept("Clearer.".into()));
-        assert_eq!(said(&result(ElicitationAction::Decline, why.clone()), None), Said::Decline("Clearer.".into()));
+        assert_eq!(
+            said(&result(ElicitationAction::Accept, why.clone()), None),
+            Said::Accept("Clearer.".into())
+        );
+        assert_eq!(
+            said(&result(ElicitationAction::Decline, why.clone()), None),
+            Said::Decline("Clearer.".into())
+        );
         assert!(matches!(said(&result(ElicitationAction::Cancel, why), None), Said::Nothing(_)));
         let model = said(&result(ElicitationAction::Accept, json!({})), Some("Model's."));
         assert_eq!(model, Said::Accept("Model's.".into()));

@@ -121,7 +121,10 @@ fn log(stack: &Stack) -> Result<String, ErrorData> {
         Ok(bytes) => bytes,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Vec::new(),
         Err(error) => {
-            return Err(ErrorData::internal_error(format!("The log cannot be read: {error}"), None));
+            return Err(ErrorData::internal_error(
+                format!("The log cannot be read: {error}"),
+                None,
+            ));
         }
     };
     // A torn last line is none (`CONTRACT L1`).

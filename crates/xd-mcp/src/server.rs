@@ -5,11 +5,11 @@ use std::sync::Arc;
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
     model::{
-        CallToolRequestParams, CallToolResponse, CustomRequest, CustomResult, GetPromptRequestParams,
-        GetPromptResponse, Implementation, ListPromptsResult, ListResourceTemplatesResult,
-        ListResourcesResult, ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams,
-        ReadResourceResponse, ServerCapabilities, ServerConfig, SubscribeRequestParams,
-        SubscriptionFilter, UnsubscribeRequestParams,
+        CallToolRequestParams, CallToolResponse, CustomRequest, CustomResult,
+        GetPromptRequestParams, GetPromptResponse, Implementation, ListPromptsResult,
+        ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
+        ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig,
+        SubscribeRequestParams, SubscriptionFilter, UnsubscribeRequestParams,
     },
     service::{NotificationContext, RequestContext, SubscriptionContext},
 };
@@ -233,9 +233,10 @@ impl Server {
     }
 
     async fn look(&self) -> Result<Arc<Opened>, ErrorData> {
-        self.stack.look().await.map_err(|error: NotLocked| {
-            ErrorData::internal_error(error.to_string(), None)
-        })
+        self.stack
+            .look()
+            .await
+            .map_err(|error: NotLocked| ErrorData::internal_error(error.to_string(), None))
     }
 }
 
@@ -281,7 +282,6 @@ fn still_pending(opened: &Opened, number: StageNumber) -> Option<Arc<StagedActio
         ) => None,
     }
 }
-
 
 impl ServerHandler for Server {
     fn get_info(&self) -> ServerConfig {
@@ -388,7 +388,9 @@ impl ServerHandler for Server {
         }
         match self.connection.subscribe(request.uri) {
             true => Ok(()),
-            false => Err(ErrorData::invalid_request("Too many subscriptions; end some first.", None)),
+            false => {
+                Err(ErrorData::invalid_request("Too many subscriptions; end some first.", None))
+            }
         }
     }
 
@@ -437,7 +439,8 @@ impl ServerHandler for Server {
         // A known method with broken parameters arrives here as well.
         Err(match KNOWN.contains(&&*request.method) {
             true => {
-                let text = format!("The parameters of {} are not as it takes them.", request.method);
+                let text =
+                    format!("The parameters of {} are not as it takes them.", request.method);
                 ErrorData::invalid_params(text, None)
             }
             false => ErrorData::new(

@@ -198,8 +198,7 @@ impl Stack {
             None => {
                 let recorder: Arc<dyn Recorder> = Arc::new(state.clone());
                 let session = Session::with_store(|store| store.with_recorder(recorder));
-                let restored =
-                    state.restore(&options.workspace, session.actions(), Some(&lock))?;
+                let restored = state.restore(&options.workspace, session.actions(), Some(&lock))?;
                 (self.open(session, Some(&state))?, Some(restored))
             }
         };

@@ -1,5 +1,6 @@
 //! The streamable HTTP transport, request by request.
 #![cfg(feature = "http")]
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod site;
 
@@ -93,14 +94,10 @@ async fn a_page_in_a_browser_cannot_call() {
     server.stop().await.unwrap();
 
     let local: SocketAddr = "127.0.0.1:0".parse().unwrap();
-    let http = HttpOptions::new(local)
-        .token("0123456789abcdef")
-        .origin("https://good.example:443");
+    let http = HttpOptions::new(local).token("0123456789abcdef").origin("https://good.example:443");
     let server = serve_http(site.options(), http).await.unwrap();
-    let headers = [
-        ("Authorization", "Bearer 0123456789abcdef"),
-        ("Origin", "https://good.example"),
-    ];
+    let headers =
+        [("Authorization", "Bearer 0123456789abcdef"), ("Origin", "https://good.example")];
     assert_eq!(status(&post(&server, &headers, HELLO).await), "200");
     server.stop().await.unwrap();
 }

@@ -1,4 +1,5 @@
 //! A person confirms in the client.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod site;
 

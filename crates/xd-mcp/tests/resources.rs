@@ -1,4 +1,5 @@
 //! Resources, subscriptions, prompts, progress.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod site;
 
@@ -53,8 +54,7 @@ async fn previews_the_log_and_what_is_pending_can_be_read() {
     let uris: Vec<_> = listed.iter().map(|resource| resource.uri.as_str()).collect();
     assert_eq!(uris, [PENDING, LOG, DEVICES, "xd://resolve@1"]);
     assert!(resource(&client, "xd://resolve@1").await.unwrap().contains("+1"));
-    let pending: Value =
-        serde_json::from_str(&resource(&client, PENDING).await.unwrap()).unwrap();
+    let pending: Value = serde_json::from_str(&resource(&client, PENDING).await.unwrap()).unwrap();
     assert_eq!(pending[0]["number"], 1);
     client.write("xd://reject", "No.").await;
     let log = resource(&client, LOG).await.unwrap();

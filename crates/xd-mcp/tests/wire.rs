@@ -1,4 +1,5 @@
 //! Clients that misbehave, byte by byte (Invariant X6).
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod site;
 
@@ -126,7 +127,8 @@ async fn what_is_no_message_gets_an_error_and_ends_nothing() {
     wire.raw(b"\xff\xfe\n\n\r\n").await;
     assert_eq!(wire.error().await["error"]["code"], -32700);
     // An answer to an error of ours could go back and forth for ever.
-    wire.raw(b"{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":1,\"message\":\"no\"}}\n").await;
+    wire.raw(b"{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":1,\"message\":\"no\"}}\n")
+        .await;
     wire.works(7).await;
     wire.hang_up().await.unwrap();
 }
@@ -178,8 +180,11 @@ async fn an_id_in_use_starts_nothing_twice() {
     assert_eq!(heard[0]["result"]["structuredContent"]["staged"]["number"], 1, "{heard:?}");
     assert!(heard[1]["error"]["message"].as_str().unwrap().contains("9 is in use"), "{heard:?}");
     // Free again, it can be used.
-    let answer =
-        wire.ask(9, "tools/call", json!({ "name": "read", "arguments": { "path": "xd://resolve@2" } }));
+    let answer = wire.ask(
+        9,
+        "tools/call",
+        json!({ "name": "read", "arguments": { "path": "xd://resolve@2" } }),
+    );
     assert_eq!(answer.await["result"]["isError"], true, "only one was staged");
     wire.hang_up().await.unwrap();
 }
@@ -210,8 +215,10 @@ async fn case_162_a_late_cancel_hits_no_later_call() {
     let site = Site::new();
     let mut wire = Wire::begun(&site).await;
     wire.ask(1, "tools/call", edit("a.txt", "one", "1")).await;
-    let cancel = |id: u64| json!({ "jsonrpc": "2.0", "method": "notifications/cancelled",
-        "params": { "requestId": id, "reason": "late" } });
+    let cancel = |id: u64| {
+        json!({ "jsonrpc": "2.0", "method": "notifications/cancelled",
+        "params": { "requestId": id, "reason": "late" } })
+    };
     wire.say(&cancel(1)).await;
     wire.say(&cancel(77)).await;
     let confirm = json!({ "name": "write",
@@ -253,7 +260,11 @@ async fn f8_who_holds_the_state_is_named_after_a_bounded_wait() {
     let client = site.client_of(options, site::Ears::default()).await;
     let result = client.edit("a.txt", "one", "1").await;
     let named = format!("process {}", std::process::id());
-    assert!(site::is_error(&result) && site::text(&result).contains(&named), "{}", site::text(&result));
+    assert!(
+        site::is_error(&result) && site::text(&result).contains(&named),
+        "{}",
+        site::text(&result)
+    );
     client.leave().await;
 }
 
