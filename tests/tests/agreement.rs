@@ -156,7 +156,7 @@ impl Forms {
     }
 }
 
-// CONTRACT U9, G2, D13, D15: in the earlier form as in the usual one.
+// CONTRACT U9, G2, D13, D15, Invariant S9: in the earlier form as in the usual one.
 #[test]
 fn u9_d15_what_the_gate_counts_is_what_the_dispatcher_carries_out_in_both_forms() {
     let forms = Forms::new();

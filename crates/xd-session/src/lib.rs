@@ -9,17 +9,23 @@
 //! - **Invariant S1:** the gate asks for exactly what the stack says is pending, unless that
 //!   action was lifted or parked (`CONTRACT D6, G1`).
 //! - **Invariant S2:** within one prompt the turns spent on one head are bounded, whatever happens
-//!   in them (`CONTRACT G7`).
+//!   in them; a head that comes up while a turn looks shares the budget of that turn's head
+//!   (`CONTRACT G6, G7`).
 //! - **Invariant S3:** staging never changes `tool_choice`; only a turn that did not comply makes
 //!   the next one, and that one alone, force (`CONTRACT S2, G5`).
 //! - **Invariant S4:** a reminder is appended at most once for a head (`CONTRACT G3`).
 //! - **Invariant S5:** a request is never asked to force a tool that is not among its tools, nor
-//!   in a way that its provider is said to refuse or has refused (`CONTRACT G9, G11`).
+//!   in a way that its provider is said to refuse or has refused, whoever chose it
+//!   (`CONTRACT G9, G11`).
 //! - **Invariant S6:** plan mode is entered only where a reviewer is installed, every state of it
 //!   reaches "off", and whichever way it ends, what entering changed is restored once
 //!   (`CONTRACT P3`).
 //! - **Invariant S7:** while plan mode is on no staged action that changes the working tree is
 //!   applied, whoever confirms it and by whatever route (`CONTRACT W7`).
+//! - **Invariant S8:** what a provider answers to a session that has ended is void in the one after
+//!   it, with all its calls (`CONTRACT D13`).
+//! - **Invariant S9:** one predicate says which calls are confirms, to the gate and to whoever
+//!   carries calls out, in either form (`CONTRACT U9, D15`).
 //!
 //! # Example
 //! ```

@@ -49,7 +49,7 @@ fn e1_what_voids_and_what_keeps() {
 
 #[test]
 fn d13_e1_a_boundary_between_plan_and_judgement_voids_the_turn_whatever_it_brings() {
-    // Invariant S1: neither a confirm nor a staging, a write, a look or a last word of the old
+    // Invariant S1, Invariant S8: neither a confirm nor a staging, a write, a look or a last word of the old
     // session is the new one's, whether something was pending in it or not.
     let stages = ToolCall::new("4", "ast_edit", json!({}));
     let batches = [
@@ -86,6 +86,7 @@ fn d13_e1_a_boundary_between_plan_and_judgement_voids_the_turn_whatever_it_bring
 
 #[test]
 fn d13_a_prompt_in_the_new_session_makes_a_late_answer_no_less_late() {
+    // Invariant S8
     let session = Session::new();
     stage(&session);
     session.next_turn(&crate::scene::request());

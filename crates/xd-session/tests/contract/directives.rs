@@ -161,7 +161,7 @@ fn d15_the_hidden_tool_as_finalizer() {
     assert!(requirement.satisfies(&call(json!({ "action": "apply", "reason": "Why." }))));
     assert!(!requirement.satisfies(&call(json!({ "action": "perhaps", "reason": "Why." }))));
     assert!(!requirement.satisfies(&call(json!({}))));
-    // The addresses are carried out in this form too, so they count in it (U9).
+    // Invariant S9: the addresses are carried out in this form too, so they count in it.
     assert!(requirement.satisfies(&write("xd://resolve@1")));
     assert!(requirement.satisfies(&ToolCall::new("1", "xd://reject", json!({ "reason": "No." }))));
     assert!(!requirement.satisfies(&write("a.rs")) && !requirement.satisfies(&write("xd://")));

@@ -183,10 +183,8 @@ fn d11_g7_the_real_session_in_step_with_the_model() {
         if let Err(error) = walked {
             panic!("{error}");
         }
-        println!("{}: {walks} walks, the real session agrees", scope.name);
     }
     let tally = tally.into_inner();
-    println!("{tally:?}");
     for name in NAMES {
         assert!(tally.get(name).is_some_and(|&times| times > 10), "hardly any {name}: {tally:#?}");
     }

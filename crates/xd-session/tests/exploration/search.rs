@@ -79,7 +79,7 @@ impl<const A: usize> World<A> {
 }
 
 /// How far a search came.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Explored {
     pub(crate) states: usize,
     pub(crate) steps: usize,
