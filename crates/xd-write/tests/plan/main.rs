@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test's own steps may fail as loudly as the test")]
 
 mod drafts;
+mod edges;
 mod policy;
 mod proposals;
 mod random;
