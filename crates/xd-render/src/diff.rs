@@ -187,7 +187,7 @@ impl FileDiff {
     /// Where all lines end alike in `\r\n`, the `\r` says nothing line by line.
     fn settle_line_ends(&mut self) {
         let lines = || self.hunks.iter().flat_map(|hunk| &hunk.lines);
-        self.crlf = lines().next().is_some()
+        self.crlf = lines().any(|line| line.text.ends_with('\r'))
             && lines().all(|line| line.ends_file || line.text.ends_with('\r'));
         if self.crlf {
             for line in self.hunks.iter_mut().flat_map(|hunk| &mut hunk.lines) {

@@ -230,6 +230,15 @@ fn line_ends_are_shown_where_they_differ() {
     ");
 }
 
+// A file of one line without an end has no line ends at all.
+#[test]
+fn crlf_is_said_only_where_there_is_one() {
+    let whole = "--- a/x\n+++ b/x\n@@ -1 +1 @@\n-f(1);\n\\ No newline at end of file\n+g(1);\n\\ No newline at end of file\n";
+    assert!(!drawn(whole, &Options::new(80)).contains("CRLF"));
+    let ends = "--- a/x\n+++ b/x\n@@ -1 +1,2 @@\n-f(1);\n\\ No newline at end of file\n+g(1);\r\n+h();\n\\ No newline at end of file\n";
+    assert!(drawn(ends, &Options::new(80)).contains("CRLF"));
+}
+
 #[test]
 fn words_that_differ_are_marked_and_nothing_else() {
     let marks = |old: &str, new: &str| -> (Vec<String>, Vec<String>) {

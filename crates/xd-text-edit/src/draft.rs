@@ -236,6 +236,16 @@ impl<'a> Drafts<'a> {
         self.files[at].executable = Some(executable);
     }
 
+    /// Whether the file is executable now, by the call or on the disk.
+    pub(crate) fn is_executable(&self, at: usize) -> bool {
+        let draft = &self.files[at];
+        let on_disk = || {
+            let metadata = self.root.metadata(&draft.path);
+            metadata.is_ok_and(|metadata| metadata.mode & 0o111 != 0)
+        };
+        draft.executable.unwrap_or_else(|| draft.before.is_some() && on_disk())
+    }
+
     /// Files whose edits leave them as they were.
     pub(crate) fn unchanged(&self) -> impl Iterator<Item = &Draft> {
         self.files.iter().filter(|draft| {

@@ -215,11 +215,14 @@ fn take(
         Action::Copy { to } => {
             let to = drafts.path(to)?;
             let from = drafts.open(&path)?;
+            // A copy is as executable as what it is a copy of, unless the patch says otherwise.
+            let executable = file.executable.unwrap_or_else(|| drafts.is_executable(from));
             let bytes = drafts.get(from).now().into_owned();
             let done = tried(file, &bytes)?;
             let copied = xd_changeset::apply_edits(&bytes, &done.0).unwrap_or(bytes);
             let at = drafts.create(&to)?;
             drafts.edit(at, &[ByteEdit::new(0..0, copied)], file.hunks.len(), index)?;
+            drafts.set_executable(at, executable);
             Ok(done.1)
         }
     }
@@ -277,7 +280,10 @@ fn tried(file: &FilePatch, bytes: &[u8]) -> Result<(Vec<ByteEdit>, Vec<String>),
 }
 
 fn listed(of: usize, faults: &[PatchFault]) -> String {
-    let mut text = format!("{} of {of} files cannot be patched; nothing is staged", faults.len());
+    let mut text = match of {
+        1 => "the file cannot be patched; nothing is staged".to_owned(),
+        _ => format!("{} of {of} files cannot be patched; nothing is staged", faults.len()),
+    };
     for fault in faults.iter().take(IN_FULL) {
         let _ = write!(text, "\n{fault}");
     }

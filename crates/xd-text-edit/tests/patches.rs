@@ -1,7 +1,7 @@
 //! Patches on files: both forms, what is put up with, what is refused and how.
 #![allow(clippy::unwrap_used, reason = "a helper of a test fails as the test does")]
 
-use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::fs::PermissionsExt;
 
 use tempfile::TempDir;
 use xd_changeset::{Options, Root};
@@ -91,6 +91,28 @@ diff --git a/a.txt b/copy.txt\nsimilarity index 90%\ncopy from a.txt\ncopy to co
     assert_eq!(tree.read("copy.txt"), TEN.replace('5', "five"));
 }
 
+// CONTRACT F4: a copy keeps the executable bit of what it is a copy of, unless the patch says what
+// it becomes.
+#[test]
+fn f4_a_copy_is_as_executable_as_its_source() {
+    for (modes, source, wanted) in [
+        ("", 0o755, true),
+        ("", 0o644, false),
+        ("old mode 100644\nnew mode 100755\n", 0o644, true),
+        ("old mode 100755\nnew mode 100644\n", 0o755, false),
+    ] {
+        let tree = Tree::new(&[("s", "#!/bin/sh\n")]);
+        let at = |path: &str| tree.folder.path().join(path);
+        std::fs::set_permissions(at("s"), PermissionsExt::from_mode(source)).unwrap();
+        tree.apply(&format!(
+            "diff --git a/s b/s2\n{modes}similarity index 100%\ncopy from s\ncopy to s2\n"
+        ));
+        let mode = std::fs::metadata(at("s2")).unwrap().permissions().mode();
+        assert_eq!(mode & 0o111 != 0, wanted, "{modes:?} {source:o} became {mode:o}");
+        assert_eq!(tree.read("s2"), "#!/bin/sh\n");
+    }
+}
+
 #[test]
 fn a_plain_diff_comes_with_timestamps_and_prefixes_or_none() {
     for (old, new) in [
@@ -134,7 +156,7 @@ fn invariant_t5_a_hunk_may_stand_elsewhere_and_a_note_says_so() {
     // No fuzz: one context line that is another refuses all.
     let tree = Tree::new(&[("f", TEN)]);
     let text = tree.refuse("--- a/f\n+++ b/f\n@@ -2,4 +2,4 @@\n 2\n 3 \n-4\n+four\n 5\n");
-    assert!(text.starts_with("1 of 1 files cannot be patched; nothing is staged\n'f' (patch line 1): hunk 1 (patch line 3): its old lines occur 0 times; the closest place is line 2\n  line 3 differs in white space at the end"), "{text}");
+    assert!(text.starts_with("the file cannot be patched; nothing is staged\n'f' (patch line 1): hunk 1 (patch line 3): its old lines occur 0 times; the closest place is line 2\n  line 3 differs in white space at the end"), "{text}");
 }
 
 // case 11; Invariant T1
