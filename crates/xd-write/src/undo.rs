@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use xd_changeset::StalePreview;
+use xd_changeset::{Drift, DriftKind, StalePreview};
 use xd_protocol::{StageNumber, Verdict};
 use xd_resolve::{
     ActionStore, Decider, Ending, Lineage, PlanMode, Resolution, StageError, ToolResult,
@@ -68,9 +68,16 @@ pub enum UndoError {
     State(#[from] StateError),
 }
 
-/// What differs, without the words about a preview: nobody looks at one here.
+/// What differs, in the words of an undo: what counts here is not the preview but the last apply.
 fn differs(stale: &StalePreview) -> String {
-    let told = |drift: &xd_changeset::Drift| format!("'{}' {}", drift.path, drift.what);
+    let told = |drift: &Drift| {
+        let what = match &drift.what {
+            DriftKind::Content { lines, .. } => format!("changed since ({lines})"),
+            DriftKind::Appeared => "exists now, and did not then".to_owned(),
+            what => what.to_string(),
+        };
+        format!("'{}' {what}", drift.path)
+    };
     let told: Vec<String> = stale.drifts.iter().map(told).collect();
     told.join("; ")
 }

@@ -61,6 +61,7 @@ fn f6_undo_lists_what_differs_and_does_nothing() {
     let run = folder.xd(&["undo", "1"]);
     run.is_plain_error("staged action @1 cannot be undone: 'a.ts' ");
     assert!(run.err.contains("'b.ts' ") && run.err.contains("Nothing was written"), "{run:?}");
+    assert!(run.err.contains("changed since (") && !run.err.contains("preview"), "{run:?}");
     assert_eq!(folder.tree(), before);
     let status = folder.xd(&["status"]).out;
     assert!(status.starts_with("Nothing is pending."), "{status}");
