@@ -87,6 +87,28 @@ fn g7_case_073_ping_pong_is_parked() {
 }
 
 #[test]
+fn g6_g7_case_073_a_tool_of_the_read_tier_that_stages_is_parked_too() {
+    // Invariant S2: each call makes a head of its own, and none of them a budget of its own.
+    let session = Session::new();
+    stage(&session);
+    let taken = turns_until_parked(&session, |_| {
+        let (plan, judgement) = turn(&session, &[look()]);
+        if judgement == Judgement::Run {
+            stage(&session);
+        }
+        plan
+    });
+    assert!(taken <= 8);
+    assert_eq!(session.actions().pending_count(), 6, "the five looks of one head, and no more");
+    // A prompt later all of them are there to be decided, each within a whole budget.
+    session.begin_prompt();
+    while session.actions().has_pending() {
+        assert_eq!(turn(&session, &[write("xd://resolve")]).1, Judgement::Run);
+        assert!(!confirm(&session, Verdict::Apply, "Yes.").is_error);
+    }
+}
+
+#[test]
 fn g7_failing_confirms_are_parked_after_eight() {
     // Invariant S2: blank reasons comply and decide nothing.
     let session = Session::new();
