@@ -10,7 +10,7 @@ use crate::{Finding, Tree};
 
 /// The letters of invariants, each with the folder of the crate that may
 /// declare them in its own documentation. Documents may repeat any.
-pub const INVARIANT_LETTERS: [(char, &str); 10] = [
+pub const INVARIANT_LETTERS: [(char, &str); 11] = [
     ('P', "crates/xd-protocol/"),
     ('R', "crates/xd-resolve/"),
     ('S', "crates/xd-session/"),
@@ -21,6 +21,7 @@ pub const INVARIANT_LETTERS: [(char, &str); 10] = [
     ('N', "crates/xd-render/"),
     ('M', "prompts/"),
     ('G', "crates/xd-agent/"),
+    ('X', "crates/xd-mcp/"),
 ];
 
 /// Every statement that a comment or a test cites stands in `docs/PROTOCOL.md`,
