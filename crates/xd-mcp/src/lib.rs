@@ -59,12 +59,15 @@
 //!
 //! # Where to read on
 //! [`Options`] for what a host decides, [`serve_stdio`] and [`serve_http`] to run a server,
-//! [`Ask`] for a person who confirms in the client, [`tools`] for what a client is offered.
+//! [`Ask`] for a person who confirms in the client, [`tools`] for what a client is offered,
+//! [`devices`] for the other way round: tools of other servers in a host of ours.
 
 mod answer;
 mod call;
 mod changes;
 mod connection;
+#[cfg(feature = "devices")]
+pub mod devices;
 #[cfg(feature = "http")]
 mod http;
 mod lines;
