@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test says so where it fails")]
 
 mod folder;
+mod random;
 
 use std::{
     fs,
