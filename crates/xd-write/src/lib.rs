@@ -14,8 +14,8 @@
 //!   (`CONTRACT W6`).
 //! - **Invariant W5:** what is staged or decided, of actions and of plans, is in the record before
 //!   anybody is told (`CONTRACT L1`).
-//! - **Invariant W6:** while plan mode is on no call changes anything of the working tree; drafts
-//!   and `xd://propose` pass, and what a deny rule names never runs (`CONTRACT W7, P4`).
+//! - **Invariant W6:** while plan mode is on, and in the batch in which it ends, no call changes
+//!   anything of the working tree; drafts and `xd://propose` pass, and what a deny rule names never runs (`CONTRACT W7, P4`).
 //! - **Invariant W7:** a plan is approved as the text that was reviewed, or not at all
 //!   (`CONTRACT P2`).
 //! - **Invariant W8:** a device's tool gets only arguments that its schema accepts, and a schema
@@ -24,6 +24,10 @@
 //!   (`CONTRACT S4, W1`).
 //! - **Invariant W10:** a change stands after an odd number of applies, undos and redos of it, and
 //!   is undone only while it stands (`CONTRACT F6`).
+//! - **Invariant W11:** what a person is asked about is what runs: nothing that is staged, decided
+//!   or mounted meanwhile takes its place (`CONTRACT W6`).
+//! - **Invariant W12:** what is granted for a session reaches no farther than what was shown
+//!   (`CONTRACT W6`).
 //!
 //! # Example
 //! ```

@@ -64,12 +64,12 @@ fn w7_a_change_set_that_calls_itself_a_look_waits_for_the_end_of_plan_mode() {
 // batch through, whose calls were made before the model heard of it.
 #[test]
 fn w7_plan_mode_at_the_batchs_begin_holds_for_all_of_it() {
-    let ways: [(&str, fn(&Scene) -> ToolCall); 5] = [
-        ("Not written: ", |_| write("f.txt", "too early\n")),
-        ("Not executed: ", |_| ToolCall::new("1", "probe", json!({}))),
-        ("Not executed: ", |_| write("xd://dev", "{}")),
-        ("Not applied: ", |_| write("xd://resolve", "Why.")),
-        ("Not applied: ", |_| write("xd://resolve@1", "Why.")),
+    let ways = [
+        ("Not written: ", write("f.txt", "too early\n")),
+        ("Not executed: ", ToolCall::new("1", "probe", json!({}))),
+        ("Not executed: ", write("xd://dev", "{}")),
+        ("Not applied: ", write("xd://resolve", "Why.")),
+        ("Not applied: ", write("xd://resolve@1", "Why.")),
     ];
     for (begins, late) in ways {
         let scene = Scene::with(|builder| {
@@ -84,7 +84,6 @@ fn w7_plan_mode_at_the_batchs_begin_holds_for_all_of_it() {
         scene.call("stager", json!({}));
         scene.script.approve();
         let before = scene.picture();
-        let late = late(&scene);
         let calls = [
             write("local://a-plan.md", "# A\n"),
             write("xd://propose", "a"),
