@@ -254,7 +254,7 @@ fn reminder(opened: &Opened, stack: &Stack, connection: &Connection) -> Option<S
     }
     if connection.is_own(number) {
         return match opened.session.next_tool_choice_directive() {
-            Directive::Soft(requirement) => Some(requirement.reminder.text.to_string()),
+            Directive::Soft(requirement) => Some(requirement.reminder().text.to_string()),
             Directive::Hard(_) | Directive::None => None,
         };
     }
