@@ -15,7 +15,8 @@
 //! - **Invariant W5:** what is staged or decided, of actions and of plans, is in the record before
 //!   anybody is told (`CONTRACT L1`).
 //! - **Invariant W6:** while plan mode is on, and in the batch in which it ends, no call changes
-//!   anything of the working tree; drafts and `xd://propose` pass, and what a deny rule names never runs (`CONTRACT W7, P4`).
+//!   anything of the working tree; drafts and `xd://propose` pass, and what a deny rule names never
+//!   runs (`CONTRACT W7, P4`).
 //! - **Invariant W7:** a plan is approved as the text that was reviewed, or not at all
 //!   (`CONTRACT P2`).
 //! - **Invariant W8:** a device's tool gets only arguments that its schema accepts, and a schema
