@@ -6,6 +6,7 @@
 
 mod foreign;
 mod spec;
+mod web;
 
 use std::{
     fmt,
@@ -23,7 +24,7 @@ use tokio_util::task::TaskTracker;
 use xd_write::{Host, RefreshError, Tool};
 
 use foreign::Foreign;
-pub use spec::{ServerSpec, SpecFault, read_servers};
+pub use spec::{Reach, ServerSpec, SpecFault, read_servers};
 
 /// How much of other servers' text is passed on, and how long they are waited for.
 #[derive(Debug, Clone)]
@@ -68,6 +69,9 @@ pub enum ConnectError {
     /// It does not begin as the protocol says.
     #[error("it does not begin as the protocol says: {0}")]
     Handshake(String),
+    /// A header or the address cannot be used.
+    #[error("it cannot be reached over HTTP: {0}")]
+    Http(String),
     /// It takes too long.
     #[error("it did not begin within {0:?}")]
     Slow(Duration),
@@ -96,24 +100,37 @@ impl Devices {
         }
     }
 
-    /// Starts a server and mounts its tools. What it writes to its standard error is not shown.
+    /// Starts a server, or goes to where it runs, and mounts its tools. What a started one writes to
+    /// its standard error is not shown.
     ///
     /// # Errors
     /// [`ConnectError`]; the host's listing names it from then on.
     pub async fn start(&self, spec: &ServerSpec) -> Result<(), ConnectError> {
-        let mut command = tokio::process::Command::new(&spec.command);
-        command.args(&spec.args).envs(&spec.env).kill_on_drop(true);
-        if let Some(directory) = &spec.directory {
-            command.current_dir(directory);
-        }
-        let child = TokioChildProcess::builder(command).stderr(std::process::Stdio::null()).spawn();
-        match child {
-            Ok((child, _)) => self.connect_as(&spec.name, spec.read_only_hints, child).await,
-            Err(source) => {
-                let error = ConnectError::Start { command: spec.command.clone(), source };
-                self.failed(&spec.name, &error);
-                Err(error)
+        let (name, hints) = (&spec.name, spec.read_only_hints);
+        match &spec.reach {
+            Reach::Command { command, args, env, directory } => {
+                let mut child = tokio::process::Command::new(command);
+                child.args(args).envs(env).kill_on_drop(true);
+                if let Some(directory) = directory {
+                    child.current_dir(directory);
+                }
+                let silent = std::process::Stdio::null();
+                match TokioChildProcess::builder(child).stderr(silent).spawn() {
+                    Ok((child, _)) => self.connect_as(name, hints, child).await,
+                    Err(source) => {
+                        let error = ConnectError::Start { command: command.clone(), source };
+                        self.failed(name, &error);
+                        Err(error)
+                    }
+                }
             }
+            Reach::Http { url, headers } => match web::transport(url, headers) {
+                Ok(transport) => self.connect_as(name, hints, transport).await,
+                Err(error) => {
+                    self.failed(name, &error);
+                    Err(error)
+                }
+            },
         }
     }
 

@@ -274,3 +274,34 @@ async fn a_server_of_our_own_can_be_mounted_by_its_command() {
     assert!(read.joined().contains("one"), "{}", read.joined());
     place.devices.stop().await;
 }
+
+#[cfg(feature = "http")]
+#[tokio::test]
+async fn a_server_over_http_can_be_mounted_with_its_token() {
+    use xd_mcp::{HttpOptions, Options, serve_http};
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("a.txt"), "one\n").unwrap();
+    let options = Options::new(Workspace::open(folder.path()).unwrap());
+    let local = "127.0.0.1:0".parse().unwrap();
+    let server = serve_http(options, HttpOptions::new(local)).await.unwrap();
+    let start = async |token: &str| {
+        let headers = json!({ "Authorization": format!("Bearer {token}") });
+        let file = json!({ "mcpServers": { "web": { "url": server.url(), "headers": headers } } });
+        let servers = xd_mcp::devices::read_servers(&file.to_string()).unwrap();
+        let place = Place::new(anything(), Limits::default());
+        let started = place.devices.start(&servers[0]).await;
+        (place, started)
+    };
+    let (place, started) = start("wrong").await;
+    assert!(started.is_err() && place.names().is_empty());
+    let told = place.write("xd://web.read", "{}").await.joined();
+    assert!(told.contains("from web") && !told.contains("Bearer"), "{told}");
+
+    let (place, started) = start(server.token()).await;
+    started.unwrap();
+    assert_eq!(place.names(), ["web.read", "web.write", "web.edit", "web.ast_edit"]);
+    let read = place.write("xd://web.read", r#"{"path": "a.txt"}"#).await;
+    assert!(read.joined().contains("one"), "{}", read.joined());
+    place.devices.stop().await;
+    server.stop().await.unwrap();
+}

@@ -105,6 +105,7 @@ fn edit(path: &str, old: &str, new: &str) -> Value {
     json!({ "name": "edit", "arguments": site::edits(path, old, new) })
 }
 
+// Invariant X6
 #[tokio::test]
 async fn what_is_no_message_gets_an_error_and_ends_nothing() {
     let site = Site::new();
@@ -166,6 +167,7 @@ async fn a_giant_message_is_dropped_as_it_comes() {
     wire.hang_up().await.unwrap();
 }
 
+// Invariant X6
 #[tokio::test]
 async fn an_id_in_use_starts_nothing_twice() {
     let site = Site::new();

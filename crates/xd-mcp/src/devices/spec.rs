@@ -1,25 +1,60 @@
 //! Which servers there are: the file that most clients share.
 
-use std::{collections::BTreeMap, path::PathBuf};
+use std::{collections::BTreeMap, fmt, path::PathBuf};
 
 use serde_json::{Map, Value};
 
-/// A server that is started by a command.
+/// A server and how it is reached.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ServerSpec {
     /// What its devices' names begin with.
     pub name: String,
-    /// The program.
-    pub command: String,
-    /// Its arguments.
-    pub args: Vec<String>,
-    /// What is added to its environment.
-    pub env: BTreeMap<String, String>,
-    /// Where it runs.
-    pub directory: Option<PathBuf>,
+    /// How it is reached.
+    pub reach: Reach,
     /// Whether a tool that the server calls read-only passes for one that only looks (case 168).
     /// Its word is all there is; turn it off for a server that is not trusted.
     pub read_only_hints: bool,
+}
+
+/// How a server is reached.
+#[derive(Clone, PartialEq, Eq)]
+pub enum Reach {
+    /// It is started, and spoken to over its standard streams.
+    Command {
+        /// The program.
+        command: String,
+        /// Its arguments.
+        args: Vec<String>,
+        /// What is added to its environment.
+        env: BTreeMap<String, String>,
+        /// Where it runs; without one, where this process does.
+        directory: Option<PathBuf>,
+    },
+    /// It runs, and is spoken to over streamable HTTP.
+    Http {
+        /// Its address.
+        url: String,
+        /// What every request carries.
+        headers: BTreeMap<String, String>,
+    },
+}
+
+/// Values of the environment and of headers are secrets more often than not.
+impl fmt::Debug for Reach {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Command { command, args, env, directory } => f
+                .debug_struct("Command")
+                .field("command", command)
+                .field("args", args)
+                .field("env", &env.keys())
+                .field("directory", directory)
+                .finish(),
+            Self::Http { url, headers } => {
+                f.debug_struct("Http").field("url", url).field("headers", &headers.keys()).finish()
+            }
+        }
+    }
 }
 
 /// Why a file of servers is not used.
@@ -44,14 +79,14 @@ pub enum SpecFault {
     },
 }
 
-/// Reads `{"mcpServers": {name: {command, args, env, cwd, readOnlyHints}}}`, in the order of the
-/// file. Entries with `"disabled": true` are left out; what else stands in an entry is left alone.
+/// Reads `{"mcpServers": {name: {command, args, env, cwd}}}`, or `{url, headers}` for a server over
+/// HTTP, each with `readOnlyHints` if need be, in the order of the file. Entries with `"disabled": true` are left out; what else stands in an entry is left alone.
 ///
 /// ```
 /// let file = r#"{"mcpServers": {"git": {"command": "git-mcp", "args": ["--all"]}}}"#;
 /// let servers = xd_mcp::devices::read_servers(file).unwrap();
 /// assert_eq!(servers[0].name, "git");
-/// assert_eq!(servers[0].args, ["--all"]);
+/// assert!(servers[0].read_only_hints);
 /// ```
 ///
 /// # Errors
@@ -75,43 +110,57 @@ pub fn read_servers(text: &str) -> Result<Vec<ServerSpec>, SpecFault> {
 }
 
 fn spec(name: &str, entry: &Map<String, Value>) -> Result<ServerSpec, String> {
-    let command = match (entry.get("command"), entry.get("url")) {
-        (Some(Value::String(command)), _) if !command.is_empty() => command.clone(),
-        (Some(_), _) => return Err("`command` must be a program's name".to_owned()),
-        (None, Some(_)) => {
-            return Err("servers over HTTP are not mounted; give a `command`".to_owned());
+    let reach = match (entry.get("command"), entry.get("url")) {
+        (Some(_), Some(_)) => return Err("it has both `command` and `url`".to_owned()),
+        (Some(Value::String(command)), None) if !command.is_empty() => Reach::Command {
+            command: command.clone(),
+            args: list(entry, "args")?,
+            env: table(entry, "env")?,
+            directory: match entry.get("cwd") {
+                None => None,
+                Some(Value::String(directory)) => Some(directory.into()),
+                Some(_) => return Err("`cwd` must be a string".to_owned()),
+            },
+        },
+        (Some(_), None) => return Err("`command` must be a program's name".to_owned()),
+        (None, Some(Value::String(url)))
+            if url.starts_with("http://") || url.starts_with("https://") =>
+        {
+            Reach::Http { url: url.clone(), headers: table(entry, "headers")? }
         }
-        (None, None) => return Err("`command` is missing".to_owned()),
-    };
-    let text = |value: &Value, what: &str| match value {
-        Value::String(text) => Ok(text.clone()),
-        _ => Err(format!("{what} must be strings")),
-    };
-    let args = match entry.get("args") {
-        None => Vec::new(),
-        Some(Value::Array(args)) => {
-            args.iter().map(|arg| text(arg, "`args`")).collect::<Result<_, _>>()?
-        }
-        Some(_) => return Err("`args` must be a list".to_owned()),
-    };
-    let env = match entry.get("env") {
-        None => BTreeMap::new(),
-        Some(Value::Object(env)) => env
-            .iter()
-            .map(|(key, value)| Ok((key.clone(), text(value, "the values of `env`")?)))
-            .collect::<Result<_, String>>()?,
-        Some(_) => return Err("`env` must be an object".to_owned()),
-    };
-    let directory = match entry.get("cwd") {
-        None => None,
-        Some(cwd) => Some(text(cwd, "`cwd` and the like")?.into()),
+        (None, Some(_)) => return Err("`url` must begin with http:// or https://".to_owned()),
+        (None, None) => return Err("`command` is missing, and so is `url`".to_owned()),
     };
     let read_only_hints = match entry.get("readOnlyHints") {
         None => true,
         Some(Value::Bool(hints)) => *hints,
         Some(_) => return Err("`readOnlyHints` must be true or false".to_owned()),
     };
-    Ok(ServerSpec { name: name.to_owned(), command, args, env, directory, read_only_hints })
+    Ok(ServerSpec { name: name.to_owned(), reach, read_only_hints })
+}
+
+fn list(entry: &Map<String, Value>, field: &str) -> Result<Vec<String>, String> {
+    let fault = || format!("`{field}` must be a list of strings");
+    match entry.get(field) {
+        None => Ok(Vec::new()),
+        Some(Value::Array(items)) => items
+            .iter()
+            .map(|item| item.as_str().map(ToOwned::to_owned).ok_or_else(fault))
+            .collect(),
+        Some(_) => Err(fault()),
+    }
+}
+
+fn table(entry: &Map<String, Value>, field: &str) -> Result<BTreeMap<String, String>, String> {
+    let fault = || format!("`{field}` must be an object of strings");
+    match entry.get(field) {
+        None => Ok(BTreeMap::new()),
+        Some(Value::Object(fields)) => fields
+            .iter()
+            .map(|(key, value)| Ok((key.clone(), value.as_str().ok_or_else(fault)?.to_owned())))
+            .collect(),
+        Some(_) => Err(fault()),
+    }
 }
 
 #[cfg(test)]
@@ -128,8 +177,10 @@ mod tests {
         assert!(fault("[]").contains("mcpServers"));
         let entry = |entry: &str| fault(&format!(r#"{{"mcpServers": {{"a": {entry}}}}}"#));
         assert_eq!(entry("1"), "mcpServers.a: it must be an object");
-        assert_eq!(entry("{}"), "mcpServers.a: `command` is missing");
-        assert!(entry(r#"{"url": "http://127.0.0.1:1"}"#).contains("HTTP"));
+        assert_eq!(entry("{}"), "mcpServers.a: `command` is missing, and so is `url`");
+        assert!(entry(r#"{"url": "file:///x"}"#).contains("`url`"));
+        assert!(entry(r#"{"url": "http://x", "headers": []}"#).contains("`headers`"));
+        assert!(entry(r#"{"url": "http://x", "command": "y"}"#).contains("both"));
         assert!(entry(r#"{"command": ["a"]}"#).contains("`command`"));
         assert!(entry(r#"{"command": "a", "args": "b"}"#).contains("`args`"));
         assert!(entry(r#"{"command": "a", "args": [1]}"#).contains("`args`"));
@@ -143,14 +194,18 @@ mod tests {
             r#"{"mcpServers": {
                 "b": {"command": "x", "env": {"K": "v"}, "cwd": "/tmp", "readOnlyHints": false},
                 "a": {"command": "y", "disabled": true},
-                "c": {"command": "z", "type": "stdio"}
+                "c": {"command": "z", "type": "stdio"},
+                "d": {"url": "https://x", "headers": {"Authorization": "Bearer t"}}
             }}"#,
         )
         .unwrap();
         let names: Vec<_> = servers.iter().map(|server| server.name.as_str()).collect();
-        assert_eq!(names, ["b", "c"]);
-        assert_eq!(servers[0].env["K"], "v");
-        assert_eq!(servers[0].directory.as_deref(), Some("/tmp".as_ref()));
+        assert_eq!(names, ["b", "c", "d"]);
+        let Reach::Command { env, directory, .. } = &servers[0].reach else { panic!() };
+        assert_eq!(env["K"], "v");
+        assert_eq!(directory.as_deref(), Some("/tmp".as_ref()));
+        assert!(!format!("{servers:?}").contains("\"v\""), "values are not shown");
+        assert!(matches!(&servers[2].reach, Reach::Http { headers, .. } if headers.len() == 1));
         assert!(!servers[0].read_only_hints && servers[1].read_only_hints);
     }
 }

@@ -1,0 +1,39 @@
+//! Servers over streamable HTTP.
+
+use std::collections::{BTreeMap, HashMap};
+
+use reqwest::header::{HeaderName, HeaderValue};
+use rmcp::{
+    RoleClient,
+    transport::{
+        StreamableHttpClientTransport, Transport,
+        streamable_http_client::StreamableHttpClientTransportConfig,
+    },
+};
+
+use super::ConnectError;
+
+/// A way to the server at `url`. Nothing is sent yet.
+pub(super) fn transport(
+    url: &str,
+    headers: &BTreeMap<String, String>,
+) -> Result<impl Transport<RoleClient> + 'static, ConnectError> {
+    // One process, one provider of cryptography: whoever comes second finds it set.
+    drop(rustls::crypto::ring::default_provider().install_default());
+    // A redirect would carry the headers, which are secrets, to somebody else.
+    let client = reqwest::Client::builder()
+        .redirect(reqwest::redirect::Policy::none())
+        // What proxies there are is for the binary to know.
+        .no_proxy()
+        .build()
+        .map_err(|error| ConnectError::Http(error.to_string()))?;
+    let mut given = HashMap::new();
+    for (name, value) in headers {
+        let fault = || ConnectError::Http(format!("the header {name:?} or its value is none"));
+        let mut value = HeaderValue::from_str(value).map_err(|_| fault())?;
+        value.set_sensitive(true);
+        given.insert(HeaderName::from_bytes(name.as_bytes()).map_err(|_| fault())?, value);
+    }
+    let config = StreamableHttpClientTransportConfig::with_uri(url).custom_headers(given);
+    Ok(StreamableHttpClientTransport::with_client(client, config))
+}
