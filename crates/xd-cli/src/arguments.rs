@@ -1,6 +1,6 @@
 //! What can be said on the command line.
 
-use std::path::PathBuf;
+use std::{net::SocketAddr, path::PathBuf};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use xd_protocol::is_invisible;
@@ -59,6 +59,9 @@ pub(crate) enum Command {
     /// Run the agent once and write what its model answers into a script, which
     /// `xd agent --model script:FILE` repeats without a model.
     Record(RecordArguments),
+    /// Serve this folder to another agent or editor, by the Model Context Protocol: on standard
+    /// input and output, or over HTTP. docs/MCP.md says how to add it to a client.
+    Mcp(McpArguments),
     /// Stage a structural rewrite and print its preview.
     Edit(EditArguments),
     /// Stage a patch and print its preview: a unified diff, git's, or between *** Begin Patch and
@@ -195,6 +198,37 @@ pub(crate) struct NumberAndReason {
     /// reason that begins with a dash goes behind --.
     #[arg(value_name = "[N] REASON", required = true)]
     pub(crate) words: Vec<String>,
+}
+
+/// What `xd mcp` takes.
+#[derive(Debug, Args)]
+pub(crate) struct McpArguments {
+    /// Serve over HTTP at this address instead of standard input and output: 127.0.0.1:7777. Its
+    /// address and token are printed.
+    #[arg(long, value_name = "ADDRESS")]
+    pub(crate) http: Option<SocketAddr>,
+    /// The token that clients over HTTP must show; without it one is made up for this run. The
+    /// variable XD_MCP_TOKEN does the same and is seen by nobody who lists processes.
+    #[arg(long, value_name = "TOKEN", requires = "http")]
+    pub(crate) token: Option<String>,
+    /// Who confirms: the client's model, a person in the client where it can ask one, or only a
+    /// person.
+    #[arg(long, value_name = "WHO", default_value = "model")]
+    pub(crate) ask: Confirmer,
+    /// Stage what `write` does to files too, so that every change waits for a confirm.
+    #[arg(long)]
+    pub(crate) stage_writes: bool,
+}
+
+/// Who confirms what a client stages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Confirmer {
+    /// The model alone.
+    Model,
+    /// A person, where the client can ask one.
+    Able,
+    /// Only a person.
+    Person,
 }
 
 /// How files are written.

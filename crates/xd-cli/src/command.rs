@@ -7,6 +7,7 @@ mod devices;
 mod edit;
 mod log;
 mod look;
+mod mcp;
 mod operands;
 mod patch;
 pub(crate) mod preview;
@@ -34,6 +35,7 @@ pub(crate) fn run(arguments: &Arguments, screen: &mut Screen) -> Result<Status, 
         Command::Demo(demo) => demo::run(demo, screen),
         Command::Agent(agent) => agent::run(directory, agent, screen),
         Command::Record(record) => record::run(directory, record, screen),
+        Command::Mcp(mcp) => mcp::run(directory, mcp, screen),
         Command::Edit(edit) => edit::run(directory, edit, screen),
         Command::Status => look::status(directory, screen),
         Command::Show { number, diff: false } => look::show(directory, *number, screen),

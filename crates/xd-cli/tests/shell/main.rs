@@ -7,6 +7,7 @@ mod decide;
 mod devices;
 mod drafts;
 mod edit;
+mod mcp;
 mod place;
 mod producers;
 mod recover;
