@@ -63,6 +63,7 @@ impl ServerHandler for Odd {
                 tool("a_b", "Two.", any.clone()),
                 tool("giant", &"x".repeat(100_000), any.clone()),
                 tool("die", "Ends the server.", any),
+                tool("odd", "Odd.", json!({ "type": "object", "unevaluatedProperties": false })),
             ]),
             1 => return Err(ErrorData::internal_error("not now", None)),
             _ => ListToolsResult::with_all_items(vec![tool("fresh", "New.", any)]),
@@ -144,11 +145,11 @@ async fn until(mut done: impl FnMut() -> bool) {
 async fn case_48_names_are_distinct_and_case_52_a_line_each() {
     let place = Place::new(anything(), Limits::default());
     let server = place.with(Odd::default()).await;
-    assert_eq!(place.names(), ["odd.add", "odd.a.b", "odd.a_b", "odd.giant", "odd.die"]);
+    assert_eq!(place.names(), ["odd.add", "odd.a.b", "odd.a_b", "odd.giant", "odd.die", "odd.odd"]);
     assert_eq!(place.write("xd://odd.a.b", "{}").await.content, ["a.b"]);
     assert_eq!(place.write("xd://odd.a_b", "{}").await.content, ["a_b"]);
     let listing = place.call("read", json!({ "path": "xd://" })).await.joined();
-    assert_eq!(listing.lines().count(), 6, "{listing}");
+    assert_eq!(listing.lines().count(), 7, "{listing}");
     // CONTRACT R5, case 54
     assert!(!listing.contains(['\u{1b}', '\u{202e}']), "{listing}");
     drop(server);
@@ -163,6 +164,9 @@ async fn r3_arguments_are_checked_before_anything_is_sent() {
     for body in ["{}", r#"{"a": "x"}"#, "{\"a\":", "[1]", ""] {
         place.write("xd://odd.add", body).await;
     }
+    assert_eq!(odd.calls.load(Ordering::SeqCst), 0);
+    let unchecked = place.write("xd://odd.odd", "{}").await;
+    assert!(unchecked.joined().contains("unevaluatedProperties"), "{}", unchecked.joined());
     assert_eq!(odd.calls.load(Ordering::SeqCst), 0);
     let docs = place.call("read", json!({ "path": "xd://odd.add" })).await.joined();
     assert!(docs.contains("\"a\""), "{docs}");
@@ -198,7 +202,7 @@ async fn case_58_a_refresh_is_one_step_and_a_failed_one_keeps_the_old() {
     until(|| odd.lists.load(Ordering::SeqCst) == 2).await;
     let told = || place.host.with_registry(|registry| registry.listing());
     until(|| told().contains("could not be refreshed")).await;
-    assert_eq!(place.names().len(), 5, "the old ones stay");
+    assert_eq!(place.names().len(), 6, "the old ones stay");
     place.write("xd://odd.add", r#"{"a": 1}"#).await;
     until(|| place.names() == ["odd.fresh"]).await;
     assert!(!told().contains("could not be refreshed"));

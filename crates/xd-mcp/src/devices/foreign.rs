@@ -9,9 +9,10 @@ use rmcp::{
     },
     service::Peer,
 };
-use serde_json::Value;
+use serde_json::{Value, json};
+use xd_protocol::Visible;
 use xd_resolve::{BoxFuture, Tier, ToolResult};
-use xd_write::{Tool, ToolContext, ToolDefinition, ToolFailure, device_name};
+use xd_write::{ArgumentSchema, Tool, ToolContext, ToolDefinition, ToolFailure, device_name};
 
 use super::Limits;
 
@@ -24,6 +25,8 @@ pub(super) struct Foreign {
     peer: Peer<RoleClient>,
     limits: Arc<Limits>,
     read_only: bool,
+    /// Why it cannot be called, where its schema cannot be checked.
+    unchecked: Option<String>,
 }
 
 impl Foreign {
@@ -35,9 +38,16 @@ impl Foreign {
         read_only_hints: bool,
     ) -> Self {
         let description = listed.description.as_deref().or(listed.title.as_deref());
-        let description =
+        let mut description =
             cut(description.unwrap_or("It says nothing of itself."), limits.description);
-        let schema = Value::Object((*listed.input_schema).clone());
+        let mut schema = Value::Object((*listed.input_schema).clone());
+        // One odd schema must not keep the server's other tools away, nor vanish in silence
+        // (`CONTRACT R3`: what cannot be checked is not called).
+        let unchecked = ArgumentSchema::compile(&schema).err().map(|fault| fault.to_string());
+        if let Some(fault) = &unchecked {
+            description = format!("Cannot be called: {fault}.\n{description}");
+            schema = json!({ "type": "object" });
+        }
         let hinted = listed.annotations.and_then(|hints| hints.read_only_hint) == Some(true);
         Self {
             definition: ToolDefinition::new(device_name(server, &listed.name), description, schema),
@@ -46,6 +56,7 @@ impl Foreign {
             peer,
             limits,
             read_only: hinted && read_only_hints,
+            unchecked,
         }
     }
 
@@ -54,6 +65,13 @@ impl Foreign {
         context: &ToolContext,
         arguments: Value,
     ) -> Result<ToolResult, ToolFailure> {
+        if let Some(fault) = &self.unchecked {
+            return Ok(ToolResult::error(format!(
+                "Not called: the arguments of `{}` of the server `{}` cannot be checked: {fault}.",
+                Visible(&self.name),
+                self.server
+            )));
+        }
         let mut params = CallToolRequestParams::new(self.name.clone());
         params.arguments = match arguments {
             Value::Object(arguments) => Some(arguments),
