@@ -387,7 +387,7 @@ impl<M: Model> Agent<M> {
         let session = host.session();
         let stop = match session.judge(end, &calls, |call| host.tier(call)) {
             Judgement::Void => {
-                self.pair(&calls, "Not executed: the turn was aborted.");
+                self.pair(&calls, session.void_result());
                 Some(Stop::Aborted)
             }
             Judgement::Free if calls.is_empty() => {

@@ -14,6 +14,7 @@ use std::{
 };
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use xd_resolve::{ToolCall, ToolResult};
 
 use crate::Message;
@@ -130,9 +131,7 @@ impl Resumed {
     #[must_use]
     pub fn staged(&self) -> BTreeSet<u64> {
         let number = |message: &Message| match message {
-            Message::ToolResult { result, .. } => {
-                result.details.as_ref().and_then(|details| details.get("number")?.as_u64())
-            }
+            Message::ToolResult { result, .. } => result.details.as_ref().and_then(staged_number),
             Message::User { .. } | Message::Assistant { .. } | Message::Custom { .. } => None,
         };
         self.messages.iter().filter_map(number).chain(self.reminded.iter().copied()).collect()
@@ -226,4 +225,11 @@ impl Transcript for TranscriptFile {
         // Half a line would make every later one unreadable.
         kept.inspect_err(|_| drop(self.0.set_len(whole)))
     }
+}
+
+/// The number that the details of a staging result tell, of a tool's own or of a device's write
+/// (`CONTRACT D8`).
+fn staged_number(details: &Value) -> Option<u64> {
+    let of_device = details.get("xdev").and_then(|device| device.get("inner"));
+    of_device.unwrap_or(details).get("number")?.as_u64()
 }

@@ -10,7 +10,7 @@ use xd_agent::{
 };
 use xd_resolve::{StageRequest, Tier, ToolResult};
 use xd_session::Session;
-use xd_write::{FnTool, Host, ToolDefinition, Workspace};
+use xd_write::{FnTool, Host, Policy, ToolDefinition, Workspace};
 
 fn host(folder: &Path) -> Arc<Host> {
     let definition =
@@ -150,6 +150,37 @@ async fn e3_what_did_not_survive_is_declared_void_once() {
 }
 
 /// The numbers in the messages that declare something void.
+// CONTRACT E3: also what was staged through a device is found in the history.
+#[tokio::test]
+async fn e3_what_a_device_staged_is_known_after_a_restart() {
+    let folder = TempDir::new().unwrap();
+    let workspace = Workspace::open(folder.path()).unwrap();
+    let definition = ToolDefinition::new("custom", "Stages.", json!({ "type": "object" }));
+    let tool = FnTool::new(definition, Tier::Write, |context, _| async move {
+        let apply = |_| async { Ok(ToolResult::text("Applied.")) };
+        let staged = context.stage(StageRequest::new("Something", apply)).await?;
+        Ok(staged.result("preview"))
+    });
+    let policy = Policy::automatic(Tier::Exec);
+    let session = Arc::new(Session::new());
+    let host = Host::builder(session, workspace).policy(policy).device(tool).unwrap().build();
+    let path = folder.path().join("transcript.jsonl");
+    let (file, _) = TranscriptFile::open(&path).unwrap();
+    let stage = Reply::call("write", json!({ "path": "xd://custom", "content": "{}" }));
+    let model = ScriptedModel::new(vec![stage.and_call("read", json!({ "path": "." }))]);
+    let mut agent = Agent::new(model, Arc::new(host)).with_transcript(file);
+    // The script is over before the action is decided.
+    drop(agent.prompt("Go.").await);
+    drop(agent);
+    let (_, resumed) = TranscriptFile::open(&path).unwrap();
+    let result = resumed.messages.iter().find_map(|message| match message {
+        Message::ToolResult { result, .. } => result.details.clone(),
+        _ => None,
+    });
+    assert!(result.unwrap()["xdev"]["inner"]["number"].is_u64(), "no device was run");
+    assert_eq!(resumed.staged().into_iter().collect::<Vec<_>>(), [1]);
+}
+
 fn voids(messages: &[Message]) -> Vec<String> {
     let text = |message: &Message| match message {
         Message::Custom { custom_type, text, .. } if custom_type == "resolve-void" => {

@@ -70,7 +70,7 @@ async fn g8_an_answer_is_bounded_and_says_where_the_rest_is() {
     assert!(wide.contains("400 matching lines in 1 file. Shown are 1 to "), "{}", wide.len());
 }
 
-// CONTRACT W3, invariant G7
+// CONTRACT W3, Invariant G7
 #[tokio::test]
 async fn w3_g7_nothing_outside_is_searched() {
     let outside = tempfile::tempdir().unwrap();
