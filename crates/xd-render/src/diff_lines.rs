@@ -41,12 +41,7 @@ impl Diff {
     }
 
     /// The same in pieces, a file at a time: a large diff need not be in memory as lines.
-    pub fn draw(
-        &self,
-        options: &Options,
-        see_all: Option<&str>,
-        print: &mut dyn FnMut(Vec<Line>),
-    ) {
+    pub fn draw(&self, options: &Options, see_all: Option<&str>, print: &mut dyn FnMut(Vec<Line>)) {
         let bound = options.max_lines.unwrap_or(usize::MAX);
         let total = self.line_count();
         let mut shown = 0;
