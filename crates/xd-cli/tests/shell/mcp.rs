@@ -54,7 +54,6 @@ fn e3_a_client_and_the_shell_see_one_stack() {
     let done = ask(4, "tools/call", json!({ "name": "write", "arguments": confirm }));
     assert_ne!(done["result"]["isError"], true, "{done}");
     assert_eq!(folder.get("a.txt"), "new\n");
-    drop(ask);
     drop(to);
     assert!(child.wait().unwrap().success());
     assert_eq!(folder.xd(&["undo"]).status, 0);
