@@ -3,11 +3,14 @@
 //! One parse and one walk serve all operations of a language. Each node is offered only to the
 //! operations whose pattern has its kind.
 
+use std::collections::HashMap;
 use std::ops::Range;
 
 use ast_grep_core::{Node, NodeMatch};
 
+use crate::around::{Around, Change};
 use crate::expand::{FileStyle, expand};
+use crate::indent::Lines;
 use crate::op::{CompiledOp, Finder, Program};
 use crate::refusal::{Refusal, site};
 use crate::removal::{Removal, removals};
@@ -70,6 +73,10 @@ struct Replacement {
     range: Range<usize>,
     text: String,
     kept: Vec<Range<usize>>,
+    /// The bytes of the matched node.
+    unit: Range<usize>,
+    /// Where the captures are in `text`.
+    captures: Vec<Range<usize>>,
 }
 
 /// Rewrites `source` by all operations of `program`, at most `limit` replacements from the start.
@@ -128,7 +135,7 @@ pub(crate) fn rewrite_for(
         &mut result.dropped,
         &mut result.dropped_comments,
     );
-    if let Some(after) = parsed_result(&tree, source, &result.edits)? {
+    if let Some(after) = parsed_result(program, &tree, source, &result.edits, &replacements)? {
         result.regrowing = regrowing_rules(program, &after, &result.edits);
     }
     Ok(result)
@@ -175,6 +182,7 @@ fn find(
     result: &mut Rewritten,
 ) -> Result<(Vec<Replacement>, Vec<Range<usize>>), Refusal> {
     let style = FileStyle::of(source);
+    let lines = Lines::of(source);
     let mut progress = vec![Progress::default(); program.ops.len()];
     let mut found = Vec::new();
     let mut comments: Vec<Range<usize>> = Vec::new();
@@ -208,7 +216,7 @@ fn find(
                 return Err(Refusal::Unbound { site, name });
             }
             let range = start..end;
-            let mut expansion = expand(op.template(), env, source, start, program.lang, style);
+            let mut expansion = expand(op.template(), env, &lines, start, program.lang, style);
             drop_doubled_terminator(&mut expansion.text, &source[range.clone()], &source[end..]);
             if expansion.text == source[range.clone()] {
                 result.unchanged += 1;
@@ -239,6 +247,8 @@ fn find(
                 range,
                 text: expansion.text,
                 kept: expansion.kept,
+                unit: start.min(node_start)..end.max(node_end),
+                captures: expansion.captures,
             });
         }
     }
@@ -381,12 +391,30 @@ fn count_dropped(
 }
 
 /// Parses the result of `edits`; none where there are none.
-fn parsed_result(tree: &Tree, source: &str, edits: &[Edit]) -> Result<Option<Tree>, Refusal> {
+fn parsed_result(
+    program: &Program,
+    tree: &Tree,
+    source: &str,
+    edits: &[Edit],
+    replacements: &[Replacement],
+) -> Result<Option<Tree>, Refusal> {
     if edits.is_empty() {
         return Ok(None);
     }
     let after = tree.after(edits, assemble(source, edits));
     let place = after.as_ref().map_or(Some(0), Tree::first_error);
+    if let Some(after) = &after {
+        let matches: HashMap<usize, &Replacement> =
+            replacements.iter().map(|replacement| (replacement.range.start, replacement)).collect();
+        let change = |edit| change_of(edit, &matches);
+        let changes: Vec<Change<'_>> = edits.iter().map(change).collect();
+        let around = Around::new(source, tree, after, &changes, &program.comments);
+        // Before the error: a comment that hides a bracket is the cause, and has a place.
+        around.check_comments()?;
+        if place.is_none() && !program.lang.is_prose() {
+            around.check_extents()?;
+        }
+    }
     let Some(place) = place else { return Ok(after) };
     let assembled;
     let result = match &after {
@@ -413,6 +441,16 @@ fn parsed_result(tree: &Tree, source: &str, edits: &[Edit]) -> Result<Option<Tre
         source_line: line_of(source, cause.range.start),
         op: cause.op,
     })
+}
+
+/// An edit with the match that it comes from.
+fn change_of<'e>(edit: &'e Edit, matches: &HashMap<usize, &'e Replacement>) -> Change<'e> {
+    match matches.get(&edit.range.start) {
+        Some(replacement) if !edit.text.is_empty() => {
+            Change { edit, unit: replacement.unit.clone(), captures: &replacement.captures }
+        }
+        Some(_) | None => Change { edit, unit: edit.range.clone(), captures: &[] },
+    }
 }
 
 /// The rules that match inside what they have written.

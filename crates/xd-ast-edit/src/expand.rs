@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use ast_grep_core::meta_var::MetaVarEnv;
 
-use crate::indent::{fixed_ranges, leading, line_indent, push_moved};
+use crate::indent::{Lines, fixed_ranges, leading, push_moved};
 use crate::language::Lang;
 use crate::template::{Piece, Template};
 use crate::tree::Doc;
@@ -31,18 +31,14 @@ impl FileStyle {
     }
 
     /// The line break of the line that holds byte `at`, or of the line before where it is the last.
-    pub(crate) fn line_break(self, source: &str, at: usize) -> &'static str {
+    pub(crate) fn line_break(self, lines: &Lines<'_>, at: usize) -> &'static str {
         if !self.crlf {
             return "\n";
         }
-        let bytes = source.as_bytes();
-        let end = memchr::memchr(b'\n', &bytes[at..])
-            .map(|end| at + end)
-            .or_else(|| memchr::memrchr(b'\n', &bytes[..at]));
-        match end {
-            Some(end) if end > 0 && bytes[end - 1] == b'\r' => "\r\n",
-            Some(_) | None => "\n",
-        }
+        let bytes = lines.source.as_bytes();
+        let (start, end) = (lines.start(at), lines.end(at));
+        let end = if end < bytes.len() { end } else { start.saturating_sub(1) };
+        if bytes[..end].ends_with(b"\r") { "\r\n" } else { "\n" }
     }
 }
 
@@ -53,10 +49,12 @@ pub(crate) struct Expansion {
     pub(crate) text: String,
     /// Bytes of the source that are in it.
     pub(crate) kept: Vec<Range<usize>>,
+    /// Where the captures are in the text.
+    pub(crate) captures: Vec<Range<usize>>,
 }
 
 struct Writer<'s> {
-    source: &'s str,
+    lines: &'s Lines<'s>,
     lang: Lang,
     style: FileStyle,
     line_break: &'static str,
@@ -64,6 +62,9 @@ struct Writer<'s> {
     base: &'s str,
     out: String,
     kept: Vec<Range<usize>>,
+    captures: Vec<Range<usize>>,
+    /// The text ends in a comment that only a line break ends.
+    in_comment: bool,
     /// Indentation of the template's current line in the result, and whether it is written yet.
     line: String,
     fresh: bool,
@@ -71,24 +72,26 @@ struct Writer<'s> {
     skip_comma: bool,
 }
 
-/// Expands `template` for the match that begins at byte `at` of `source` and bound `env`.
+/// Expands `template` for the match that begins at byte `at` of a source and bound `env`.
 pub(crate) fn expand(
     template: &Template,
     env: &MetaVarEnv<'_, Doc>,
-    source: &str,
+    lines: &Lines<'_>,
     at: usize,
     lang: Lang,
     style: FileStyle,
 ) -> Expansion {
-    let base = leading(line_indent(source, at));
+    let base = lines.indent(at);
     let mut writer = Writer {
-        source,
+        lines,
         lang,
         style,
-        line_break: style.line_break(source, at),
+        line_break: style.line_break(lines, at),
         base,
         out: String::new(),
         kept: Vec::new(),
+        captures: Vec::new(),
+        in_comment: false,
         line: base.to_owned(),
         fresh: false,
         skip_comma: false,
@@ -111,7 +114,7 @@ pub(crate) fn expand(
             Piece::List(name) => writer.list(&env.get_multiple_matches(name), next),
         }
     }
-    Expansion { text: writer.out, kept: writer.kept }
+    Expansion { text: writer.out, kept: writer.kept, captures: writer.captures }
 }
 
 impl Writer<'_> {
@@ -122,6 +125,13 @@ impl Writer<'_> {
             && let Some(rest) = text.trim_start().strip_prefix(',')
         {
             text = rest.trim_start_matches([' ', '\t']);
+        }
+        let first = text.split('\n').next().unwrap_or_default();
+        if !first.trim().is_empty() && std::mem::take(&mut self.in_comment) {
+            self.break_line();
+            text = text.trim_start_matches([' ', '\t']);
+        } else if text.contains('\n') {
+            self.in_comment = false;
         }
         let last = text.matches('\n').count();
         for (number, line) in text.split('\n').enumerate() {
@@ -148,6 +158,13 @@ impl Writer<'_> {
         }
     }
 
+    /// Ends the line for what stands behind a comment.
+    fn break_line(&mut self) {
+        self.out.truncate(self.out.trim_end().len());
+        self.out.push_str(self.line_break);
+        self.out.push_str(&self.line);
+    }
+
     /// The template's own indentation, in tabs where the file has tabs and the template spaces.
     fn in_file_style(&self, lead: &str, unit: usize) -> String {
         if !self.style.tabs || unit == 0 || lead.contains('\t') {
@@ -166,25 +183,34 @@ impl Writer<'_> {
     /// Text that a rule made of a capture. It comes without the indentation of where that stood.
     fn made(&mut self, text: &str) {
         self.skip_comma = false;
+        if std::mem::take(&mut self.in_comment) {
+            self.break_line();
+        }
         self.start_line();
         push_moved(&mut self.out, text, 0, "", &self.line, &[]);
     }
 
     fn capture(&mut self, nodes: &[ast_grep_core::Node<'_, Doc>], range: Range<usize>) {
         self.skip_comma = false;
+        if std::mem::take(&mut self.in_comment) {
+            self.break_line();
+        }
         self.start_line();
+        let begin = self.out.len();
         // Some grammars count the line break behind a body to it; the template has its own.
-        let text = &self.source[range.clone()];
+        let text = &self.lines.source[range.clone()];
         let text = if text.ends_with('\n') { text.trim_end() } else { text };
         if text.contains('\n') {
-            let old = leading(line_indent(self.source, range.start));
+            let old = self.lines.indent(range.start);
             let fixed: Vec<_> =
                 nodes.iter().flat_map(|node| fixed_ranges(node, self.lang)).collect();
             push_moved(&mut self.out, text, range.start, old, &self.line, &fixed);
         } else {
             self.out.push_str(text);
         }
+        self.captures.push(begin..self.out.len());
         self.kept.push(range);
+        self.in_comment = nodes.last().is_some_and(ends_in_line_comment);
     }
 
     /// A list, with the commas around it put right: an empty one takes a comma of the template
@@ -226,4 +252,20 @@ impl Writer<'_> {
         let range = first.range().start..last.range().end;
         self.capture(nodes, range);
     }
+}
+
+/// Whether a node's last piece is a comment that goes on to the end of its line.
+fn ends_in_line_comment(node: &ast_grep_core::Node<'_, Doc>) -> bool {
+    const CLOSED: [&str; 6] = ["*/", "-->", "-}", "]]", "*)", "=end"];
+    let mut last = node.get_inner_node();
+    while !last.kind().contains("comment")
+        && let Some(at) = last.child_count().checked_sub(1)
+        && let Some(child) = last.child(at)
+    {
+        last = child;
+    }
+    let text = node.text();
+    last.is_named()
+        && last.kind().contains("comment")
+        && !CLOSED.iter().any(|close| text.trim_end().ends_with(close))
 }

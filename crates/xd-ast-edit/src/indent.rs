@@ -5,10 +5,36 @@ use std::ops::Range;
 use crate::language::Lang;
 use crate::tree::{Doc, Walk, walk};
 
-/// The whitespace at the beginning of the line that holds byte `at`, up to `at`.
-pub(crate) fn line_indent(source: &str, at: usize) -> &str {
-    let start = memchr::memrchr(b'\n', &source.as_bytes()[..at]).map_or(0, |end| end + 1);
-    leading(&source[start..at])
+/// A source with the places of its lines, so that a long line is not searched for each match on it.
+#[derive(Debug)]
+pub(crate) struct Lines<'s> {
+    /// The source.
+    pub(crate) source: &'s str,
+    breaks: Vec<usize>,
+}
+
+impl<'s> Lines<'s> {
+    /// Finds the lines of a source.
+    pub(crate) fn of(source: &'s str) -> Self {
+        Self { source, breaks: memchr::memchr_iter(b'\n', source.as_bytes()).collect() }
+    }
+
+    /// Where the line begins that holds byte `at`.
+    pub(crate) fn start(&self, at: usize) -> usize {
+        let before = self.breaks.partition_point(|end| *end < at);
+        before.checked_sub(1).map_or(0, |last| self.breaks[last] + 1)
+    }
+
+    /// Where the line ends that holds byte `at`: its line break, or the end of the source.
+    pub(crate) fn end(&self, at: usize) -> usize {
+        let next = self.breaks.partition_point(|end| *end < at);
+        self.breaks.get(next).copied().unwrap_or(self.source.len())
+    }
+
+    /// The whitespace at the beginning of the line that holds byte `at`, up to `at`.
+    pub(crate) fn indent(&self, at: usize) -> &'s str {
+        leading(&self.source[self.start(at)..at])
+    }
 }
 
 /// The spaces and tabs that `line` begins with.

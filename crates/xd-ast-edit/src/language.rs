@@ -268,6 +268,12 @@ impl Lang {
         matches!(self.0, SupportLang::Yaml | SupportLang::Markdown)
     }
 
+    /// Whether the tree is the order of a text more than its meaning: sections, paragraphs, runs of
+    /// words, which close up where something goes.
+    pub(crate) fn is_prose(self) -> bool {
+        matches!(self.0, SupportLang::Html | SupportLang::Markdown)
+    }
+
     /// The kind of a node that must hold a statement although the grammar lets it be empty.
     pub(crate) fn body_that_needs_a_statement(self) -> Option<&'static str> {
         matches!(self.0, SupportLang::Python).then_some("block")

@@ -26,7 +26,9 @@
 //! Captures go in literally and once. Their later lines move with the indentation of the place
 //! where they land; blank lines and the inside of strings stay. New lines end as the file's do.
 //! An empty list takes its comma with it, and `;` or `,` are not doubled at the end. An empty
-//! template removes the match together with its separator, its terminator and its line.
+//! template removes the match together with its separator, its terminator, its line, and the head
+//! that is nothing without it (`export`, decorators, `template <…>`). Text behind a capture that ends
+//! in a line comment begins a line.
 //!
 //! # Rule objects
 //! An operation may be a [`Rule`] instead, a document as ast-grep's users write it: `kind`, `regex`,
@@ -40,6 +42,9 @@
 //! - **Invariant A4:** where the source parses, so does the result, or there is none.
 //! - **Invariant A5:** the same files give the same outcome on any number of threads.
 //! - **Invariant A6:** label, preview and result show the same two numbers.
+//! - **Invariant A7:** what stands around an edit is read as before: it ends where it ended, takes in
+//!   nothing that stood beside it, and no comment hides it. What cannot be told to be so is refused
+//!   with its place. Text order (HTML, Markdown) is only checked for comments.
 //!
 //! # Example
 //! ```
@@ -59,6 +64,7 @@
 //! # }
 //! ```
 
+mod around;
 mod engine;
 mod expand;
 mod files;

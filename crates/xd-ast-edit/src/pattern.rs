@@ -188,7 +188,9 @@ impl CompiledPattern {
 
     /// Whether code with variables in it (a template) holds a match, in any context that parses.
     pub(crate) fn occurs_in(&self, lang: Lang, code: &str) -> bool {
-        let own = lang.grammar().pre_process_pattern(code.trim()).into_owned();
+        let own = lang.grammar().pre_process_pattern(code.trim());
+        let own =
+            if lang.needs_statement_ends() { ended_lists(&own, lang) } else { own.into_owned() };
         lang.contexts().iter().copied().flatten().any(|(before, after)| {
             let whole = format!("{before}{own}{after}");
             let Ok(tree) = Tree::parse(&whole, lang) else { return false };
@@ -197,8 +199,12 @@ impl CompiledPattern {
             {
                 return false;
             }
+            // The context may match by itself; that is no match in the code.
+            let inside = before.len()..before.len() + own.len();
             tree.root().dfs().any(|node| {
-                self.kinds.contains(&node.kind_id()) && self.matches(&node, false).is_some()
+                inside.contains(&node.range().start)
+                    && self.kinds.contains(&node.kind_id())
+                    && self.matches(&node, false).is_some_and(|(_, end)| end <= inside.end)
             })
         })
     }

@@ -294,6 +294,8 @@ fn look(
         Ok(Err(
             refusal @ (Refusal::Overlap { .. }
             | Refusal::ResultDoesNotParse { .. }
+            | Refusal::ReadOtherwise { .. }
+            | Refusal::Hidden { .. }
             | Refusal::Unbound { .. }),
         )) => Found::Refused(refusal),
         Ok(Ok(rewritten)) if rewritten.replacements + rewritten.unchanged == 0 => Found::Nothing,

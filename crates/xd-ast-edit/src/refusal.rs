@@ -75,10 +75,37 @@ pub enum Refusal {
         /// The other one.
         second: Box<Site>,
     },
+    /// The result parses, but code that was kept is read otherwise than in the source: it has lost a
+    /// part that it needs, or has taken in what stands beside the change.
+    #[error(
+        "{site} cannot be changed so: around it, `{kind}` at line {line} of the result (`{}`) would take in what follows or be read otherwise; nothing is staged: match the whole of it, or write what is to stand there in `out` (an empty body, parentheses)",
+        xd_protocol::Visible(near)
+    )]
+    ReadOtherwise {
+        /// The match.
+        site: Box<Site>,
+        /// The grammar's name of what would be read otherwise.
+        kind: String,
+        /// Its line in the result, from 1.
+        line: usize,
+        /// How it begins there.
+        near: String,
+    },
+    /// A comment of the result would hide code that stands behind it.
+    #[error(
+        "{site} cannot be changed so: a comment would hide `{}`, which stands behind it; nothing is staged: end the comment's line in `out`, or write a comment that closes itself",
+        xd_protocol::Visible(text)
+    )]
+    Hidden {
+        /// The match.
+        site: Box<Site>,
+        /// How that begins which would be hidden.
+        text: String,
+    },
     /// The result has a syntax error that the source did not have.
     #[error(
-        "the result would not parse at its line {line} (`{}`), after ops[{op}] changed line {source_line}; nothing is staged: adjust `out` or narrow `pat`",
-        xd_protocol::Visible(near)
+        "the result would not parse at its line {line} ({}), after ops[{op}] changed line {source_line}; nothing is staged: adjust `out` or narrow `pat`",
+        if near.is_empty() { "its end".to_owned() } else { format!("`{}`", xd_protocol::Visible(near)) }
     )]
     ResultDoesNotParse {
         /// Line in the result, from 1.

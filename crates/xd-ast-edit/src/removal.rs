@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use tree_sitter::{Node, TreeCursor};
 
-use crate::indent::is_blank;
+use crate::indent::{Lines, is_blank};
 use crate::tree::Tree;
 
 /// A match that is removed.
@@ -22,6 +22,7 @@ pub(crate) struct Removal {
 
 /// The bytes to remove for `gone`, each with the operation; sorted and apart from each other.
 pub(crate) fn removals(tree: &Tree, source: &str, gone: &[Removal]) -> Vec<(Range<usize>, usize)> {
+    let lines = &Lines::of(source);
     let mut pieces = Vec::new();
     let wanted: HashMap<usize, usize> = gone
         .iter()
@@ -33,17 +34,17 @@ pub(crate) fn removals(tree: &Tree, source: &str, gone: &[Removal]) -> Vec<(Rang
         for (index, _) in &members {
             placed[*index] = true;
         }
-        remove_from(parent, &members, source, gone, &mut pieces);
+        remove_from(parent, &members, lines, gone, &mut pieces);
     }
     for (removal, placed) in gone.iter().zip(placed) {
         if !placed {
-            pieces.push((tidy(source, removal.range.clone()), removal.op));
+            pieces.push((tidy(lines, removal.range.clone()), removal.op));
         }
     }
     // Items that each left something on a line may together have left nothing.
     let joined = join(pieces).into_iter();
     let tidied =
-        joined.map(|(range, op, several)| (if several { tidy(source, range) } else { range }, op));
+        joined.map(|(range, op, several)| (if several { tidy(lines, range) } else { range }, op));
     join(tidied.collect()).into_iter().map(|(range, op, _)| (range, op)).collect()
 }
 
@@ -113,6 +114,9 @@ fn by_parent<'t>(
 
 /// Whether `parent` is nothing but `node`, terminators aside.
 fn stands_for(parent: Node<'_>, node: Node<'_>) -> bool {
+    if is_head_of(parent, node) {
+        return true;
+    }
     if parent.byte_range() == node.byte_range() {
         // Separators beside the node make it an item of this very parent.
         return parent.child_count() == 1;
@@ -122,6 +126,29 @@ fn stands_for(parent: Node<'_>, node: Node<'_>) -> bool {
     }
     let mut cursor = parent.walk();
     parent.children(&mut cursor).all(|child| child.id() == node.id() || child.kind() == ";")
+}
+
+/// Whether `parent` is `node` with a head that is nothing without it, and would go over to what
+/// follows: decorators, `export`, `declare`, `template <…>`.
+fn is_head_of(parent: Node<'_>, node: Node<'_>) -> bool {
+    let field = |name: &str| parent.child_by_field_name(name) == Some(node);
+    let is_last = || {
+        let last = parent.named_child_count().checked_sub(1);
+        last.and_then(|at| parent.named_child(u32::try_from(at).unwrap_or(u32::MAX)))
+            .is_some_and(|last| last == node)
+    };
+    match parent.kind() {
+        "decorated_definition" => field("definition"),
+        "export_statement" => {
+            let value = matches!(
+                node.kind(),
+                "class" | "function_expression" | "generator_function" | "arrow_function"
+            );
+            field("declaration") || (field("value") && value)
+        }
+        "ambient_declaration" | "template_declaration" => is_last(),
+        _ => false,
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -145,10 +172,11 @@ struct Child<'t> {
 fn remove_from(
     parent: Node<'_>,
     members: &[(usize, usize)],
-    source: &str,
+    lines: &Lines<'_>,
     gone: &[Removal],
     pieces: &mut Vec<(Range<usize>, usize)>,
 ) {
+    let source = lines.source;
     let members: HashMap<usize, usize> = members.iter().map(|(index, id)| (*id, *index)).collect();
     let mut cursor = parent.walk();
     let children: Vec<Child<'_>> = parent
@@ -157,7 +185,9 @@ fn remove_from(
             class: match child.kind() {
                 "," => Class::Comma,
                 ";" => Class::Semicolon,
-                "attribute_item" => Class::Attribute,
+                "attribute_item" | "decorator" | "annotation" | "marker_annotation" => {
+                    Class::Attribute
+                }
                 _ if child.is_extra() => Class::Comment,
                 _ => Class::Item,
             },
@@ -186,10 +216,10 @@ fn remove_from(
         let in_list = class(Some(place + 1)) == Some(Class::Comma)
             || class(place.checked_sub(1)) == Some(Class::Comma);
         if in_list {
-            place = remove_run(source, &children, &solid, place, op, pieces);
+            place = remove_run(lines, &children, &solid, place, op, pieces);
         } else {
             if only_name_of_import(parent, &children, &solid, place) {
-                pieces.push((tidy(source, parent.byte_range()), op));
+                pieces.push((tidy(lines, parent.byte_range()), op));
             } else {
                 let mut range = with_attributes(&children, solid[place]);
                 if let Some(next) = solid.get(place + 1).map(|at| &children[*at])
@@ -200,7 +230,7 @@ fn remove_from(
                 {
                     range.end = next.range.end;
                 }
-                pieces.push((tidy(source, range), op));
+                pieces.push((tidy(lines, range), op));
             }
             place += 1;
         }
@@ -212,7 +242,7 @@ fn remove_from(
         && solid[first..].iter().all(|at| children[*at].gone.is_some() || !is_name(&children[*at]))
         && let Some(index) = children[solid[first]].gone
     {
-        pieces.push((tidy(source, parent.byte_range()), gone[index].op));
+        pieces.push((tidy(lines, parent.byte_range()), gone[index].op));
     }
 }
 
@@ -255,7 +285,7 @@ fn with_attributes(children: &[Child<'_>], at: usize) -> Range<usize> {
 
 /// Removes the run of list items that begins at `place`; answers the place behind it.
 fn remove_run(
-    source: &str,
+    lines: &Lines<'_>,
     children: &[Child<'_>],
     solid: &[usize],
     place: usize,
@@ -272,13 +302,13 @@ fn remove_run(
     }
     let trailing = is_comma(last + 1);
     let kept_before = place >= 2 && is_comma(place - 1);
-    let only_space = |from: usize, to: usize| is_blank(&source[from..to]);
+    let only_space = |from: usize, to: usize| is_blank(&lines.source[from..to]);
     let range_of = |place: usize| with_attributes(children, solid[place]);
     let mut run: Option<Range<usize>> = None;
     let mut add = |range: Range<usize>, pieces: &mut Vec<_>| match &mut run {
         // Items with nothing but space between them go as one.
         Some(run) if only_space(run.end, range.start) => run.end = range.end,
-        Some(run) => pieces.push((tidy(source, std::mem::replace(run, range)), op)),
+        Some(run) => pieces.push((tidy(lines, std::mem::replace(run, range)), op)),
         None => run = Some(range),
     };
     if !trailing && kept_before {
@@ -292,17 +322,16 @@ fn remove_run(
         }
     }
     if let Some(run) = run {
-        pieces.push((tidy(source, run), op));
+        pieces.push((tidy(lines, run), op));
     }
     last + 1
 }
 
 /// The whole lines of a removal, where nothing else is on them.
-fn whole_lines(source: &str, range: &Range<usize>) -> Option<Range<usize>> {
+fn whole_lines(lines: &Lines<'_>, range: &Range<usize>) -> Option<Range<usize>> {
+    let source = lines.source;
     let bytes = source.as_bytes();
-    let line_start = memchr::memrchr(b'\n', &bytes[..range.start]).map_or(0, |end| end + 1);
-    let line_end =
-        memchr::memchr(b'\n', &bytes[range.end..]).map_or(bytes.len(), |end| range.end + end);
+    let (line_start, line_end) = (lines.start(range.start), lines.end(range.end));
     if !is_blank(&source[line_start..range.start]) {
         return None;
     }
@@ -328,14 +357,13 @@ fn whole_lines(source: &str, range: &Range<usize>) -> Option<Range<usize>> {
 
 /// Widens a removal to its whole lines where nothing else is on them, or over the space that would
 /// be left doubled or dangling.
-fn tidy(source: &str, range: Range<usize>) -> Range<usize> {
-    if let Some(lines) = whole_lines(source, &range) {
-        return lines;
+fn tidy(lines: &Lines<'_>, range: Range<usize>) -> Range<usize> {
+    if let Some(whole) = whole_lines(lines, &range) {
+        return whole;
     }
+    let source = lines.source;
     let bytes = source.as_bytes();
-    let line_start = memchr::memrchr(b'\n', &bytes[..range.start]).map_or(0, |end| end + 1);
-    let line_end =
-        memchr::memchr(b'\n', &bytes[range.end..]).map_or(bytes.len(), |end| range.end + end);
+    let (line_start, line_end) = (lines.start(range.start), lines.end(range.end));
     let blank_before = is_blank(&source[line_start..range.start]);
     let blank_after = is_blank(&source[range.end..line_end]);
     let is_space = |byte: Option<&u8>| matches!(byte, Some(b' ' | b'\t'));
