@@ -249,6 +249,7 @@ async fn episode(seed: u64) -> (u64, usize) {
                 assert!(matches!(directive, Directive::None), "{directive:?}");
             }
             Ok(Stop::Aborted | Stop::TurnLimit | Stop::Forbidden { .. }) | Err(_) => {}
+            Ok(Stop::SessionEnded) => panic!("nobody ended the session"),
         }
         assert_paired(agent.messages());
         model.look_at_files(&mut model.mind.lock().unwrap());

@@ -11,7 +11,7 @@ use xd_write::{CallScope, Host, ToolDefinition};
 
 use crate::{
     Delta, DeltaSink, Entry, Event, Message, Model, ModelError, Reply, Request, Resumed,
-    StopReason, Transcript, Usage, history::History,
+    StopReason, Transcript, Usage, history::History, transcript::LOST,
 };
 
 /// How a run ended.
@@ -35,6 +35,8 @@ pub enum Stop {
     Truncated,
     /// Somebody aborted the run.
     Aborted,
+    /// The session ended while the model answered; what it answered is void (`CONTRACT D13`).
+    SessionEnded,
     /// The run had as many turns as it may.
     TurnLimit,
 }
@@ -190,6 +192,7 @@ impl<M: Model> Agent<M> {
     pub fn resume(mut self, transcript: impl Transcript + 'static, resumed: Resumed) -> Self {
         let session = Arc::clone(self.host.session());
         session.was_reminded(resumed.reminded.iter().filter_map(|&n| StageNumber::new(n)));
+        session.was_told_of_plan(resumed.plan_told());
         let known = resumed.staged();
         self.history.resume(resumed.messages);
         self.history.keep_in(Box::new(transcript));
@@ -243,10 +246,14 @@ impl<M: Model> Agent<M> {
     /// [`AgentError`]; what is pending stays pending, and the next prompt can go on.
     ///
     /// # Cancel safety
-    /// Abort through the token: then every call has its result. A dropped future leaves a turn
-    /// whose calls have none; an apply that had started ends all the same.
+    /// Abort through the token: then every call has its result at once. A dropped future leaves a
+    /// turn whose calls have none until the next prompt, which gives them one that says so; an apply
+    /// that had started ends all the same.
     pub async fn prompt(&mut self, text: impl Into<String>) -> Result<Stop, AgentError> {
         let text = text.into();
+        for call in self.history.open_calls() {
+            self.answer(&call, false, ToolResult::error(LOST));
+        }
         self.host.session().begin_prompt();
         self.emit(Event::Prompt { text: text.clone() });
         self.history.push(Message::User { text });
@@ -264,7 +271,12 @@ impl<M: Model> Agent<M> {
             if let Some(number) = plan.parked {
                 return Ok(Stop::Unresolved { number: number.get() });
             }
-            let Some(reply) = self.ask(&plan).await? else { continue };
+            let Some(reply) = self.ask(&plan).await? else {
+                if self.host.session().was_late() {
+                    return Ok(Stop::SessionEnded);
+                }
+                continue;
+            };
             let stop = self.take(reply).await;
             if let Some(error) = self.history.take_failure() {
                 return Err(AgentError::Transcript(error));
@@ -388,7 +400,7 @@ impl<M: Model> Agent<M> {
         let stop = match session.judge(end, &calls, |call| host.tier(call)) {
             Judgement::Void => {
                 self.pair(&calls, session.void_result());
-                Some(Stop::Aborted)
+                Some(if session.was_late() { Stop::SessionEnded } else { Stop::Aborted })
             }
             Judgement::Free if calls.is_empty() => {
                 Some(if end == TurnEnd::Truncated { Stop::Truncated } else { Stop::Done })

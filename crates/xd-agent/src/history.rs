@@ -2,6 +2,8 @@
 
 use std::{collections::VecDeque, io};
 
+use xd_resolve::ToolCall;
+
 use crate::{Entry, Message, Transcript};
 
 /// The messages of an agent. They only ever grow (**Invariant G1**).
@@ -18,6 +20,22 @@ pub(crate) struct History {
 impl History {
     pub(crate) fn messages(&self) -> &[Message] {
         &self.messages
+    }
+
+    /// The calls at its end that have no result yet, in call order.
+    pub(crate) fn open_calls(&self) -> Vec<ToolCall> {
+        let mut answered = Vec::new();
+        for message in self.messages.iter().rev() {
+            match message {
+                Message::ToolResult { call_id, .. } => answered.push(call_id),
+                Message::Assistant { calls, .. } => {
+                    let open = calls.iter().filter(|call| !answered.contains(&&call.id));
+                    return open.cloned().collect();
+                }
+                Message::User { .. } | Message::Custom { .. } => break,
+            }
+        }
+        Vec::new()
     }
 
     /// Begins with messages that the transcript already holds.

@@ -37,7 +37,6 @@
 //! # });
 //! ```
 
-mod abandoned;
 mod arguments;
 mod bash;
 mod environment;

@@ -15,7 +15,8 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use xd_resolve::{ToolCall, ToolResult};
+use xd_resolve::{PlanMode, ToolCall, ToolResult};
+use xd_session::PlanNotice;
 
 use crate::Message;
 
@@ -95,7 +96,7 @@ pub struct Resumed {
 }
 
 /// The result of a call whose own was lost.
-const LOST: &str = "The run was interrupted before this call had a result. It may or may not have \
+pub(crate) const LOST: &str = "The run was interrupted before this call had a result. It may or may not have \
      taken effect: look before you repeat it.";
 
 impl Resumed {
@@ -135,6 +136,31 @@ impl Resumed {
             Message::User { .. } | Message::Assistant { .. } | Message::Custom { .. } => None,
         };
         self.messages.iter().filter_map(number).chain(self.reminded.iter().copied()).collect()
+    }
+
+    /// What the history has last told the model of plan mode; off where it says nothing. An approval
+    /// of a plan, which ends plan mode, says so itself.
+    #[must_use]
+    pub fn plan_told(&self) -> PlanMode {
+        let told = |message: &Message| match message {
+            Message::Custom { custom_type, details, .. }
+                if custom_type == PlanNotice::CUSTOM_TYPE =>
+            {
+                match details.get("mode")?.as_str()? {
+                    "on" => Some(PlanMode::On),
+                    _ => Some(PlanMode::Off),
+                }
+            }
+            Message::ToolResult { result, .. } if !result.is_error => {
+                let device = result.details.as_ref()?.pointer("/xdev/tool")?;
+                (device == "propose").then_some(PlanMode::Off)
+            }
+            Message::ToolResult { .. }
+            | Message::Custom { .. }
+            | Message::User { .. }
+            | Message::Assistant { .. } => None,
+        };
+        self.messages.iter().rev().find_map(told).unwrap_or(PlanMode::Off)
     }
 
     /// Adds `message`. A result that belongs to no open call says nothing any more and is left

@@ -271,3 +271,93 @@ fn e4_opening_again_and_again_adds_nothing() {
     assert_eq!(fs::read(&path).unwrap(), once);
     assert_paired(&resumed.messages);
 }
+
+/// Approves whatever it is asked.
+struct Approves;
+
+impl xd_session::PlanReviewer for Approves {
+    fn review(
+        &self,
+        review: xd_session::PlanReview,
+    ) -> xd_resolve::BoxFuture<'_, xd_session::PlanAnswer> {
+        Box::pin(std::future::ready(xd_session::PlanAnswer::Approved { text: review.text }))
+    }
+}
+
+/// What each process does to plan mode before its prompts.
+#[derive(Debug, Clone, Copy)]
+enum Plan {
+    Entered,
+    /// Goes on as the record of an earlier process says, and stays so.
+    Restored,
+    /// Goes on so, and it is left.
+    Left,
+    Off,
+}
+
+// CONTRACT P3, E3: what the transcript told last of plan mode is what the model believes: a restart
+// repeats nothing, and tells what is different now.
+#[tokio::test]
+async fn p3_e3_a_restart_tells_of_plan_mode_what_the_transcript_does_not() {
+    use Plan::{Entered, Left, Off, Restored};
+    let plan = |path: &str, text| Reply::call("write", json!({ "path": path, "content": text }));
+    for (processes, told) in [
+        (vec![Entered, Restored, Restored], vec!["on"]),
+        (vec![Entered, Left, Off], vec!["on", "off"]),
+        (vec![Entered, Off, Off], vec!["on", "off"]),
+        (vec![Off, Entered, Off, Entered, Restored], vec!["on", "off", "on"]),
+        (vec![Off, Off], vec![]),
+    ] {
+        let folder = TempDir::new().unwrap();
+        let path = folder.path().join("transcript.jsonl");
+        for process in &processes {
+            let host = host(folder.path());
+            let session = host.session();
+            session.plan().set_reviewer(Arc::new(Approves));
+            match process {
+                Entered | Restored => drop(session.plan().enter().unwrap()),
+                Left => {
+                    session.plan().enter().unwrap();
+                    session.plan().leave();
+                }
+                Off => {}
+            }
+            let (file, resumed) = TranscriptFile::open(&path).unwrap();
+            let model = ScriptedModel::new([Reply::text("Yes."), Reply::text("Yes.")]);
+            let mut agent = Agent::new(model, host).resume(file, resumed);
+            for _ in 0..2 {
+                agent.prompt("Go on.").await.unwrap();
+            }
+        }
+        assert_eq!(notices(&path), told, "{processes:?}");
+    }
+    // An approved plan has said so itself.
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("transcript.jsonl");
+    for first in [true, false] {
+        let host = host(folder.path());
+        host.session().plan().set_reviewer(Arc::new(Approves));
+        let (file, resumed) = TranscriptFile::open(&path).unwrap();
+        let script = if first {
+            host.session().plan().enter().unwrap();
+            vec![plan("local://a-plan.md", "# A\n"), plan("xd://propose", "a"), Reply::text("So.")]
+        } else {
+            vec![Reply::text("Yes.")]
+        };
+        let mut agent = Agent::new(ScriptedModel::new(script), host).resume(file, resumed);
+        agent.prompt("Go on.").await.unwrap();
+    }
+    assert_eq!(notices(&path), ["on"]);
+}
+
+/// What the transcript says of plan mode.
+fn notices(path: &Path) -> Vec<String> {
+    let messages = Resumed::read(&fs::read(path).unwrap()).unwrap().messages;
+    let mode = |message: Message| match message {
+        Message::Custom { custom_type, details, .. } if custom_type == "plan-mode" => {
+            Some(details["mode"].as_str().unwrap().to_owned())
+        }
+        _ => None,
+    };
+    messages.into_iter().filter_map(mode).collect()
+}

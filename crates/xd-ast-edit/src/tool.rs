@@ -1,14 +1,13 @@
 //! The tool `ast_edit`: a call in, a staged preview out.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::{Map, Value, json};
-use xd_protocol::{Visible, notice};
-use xd_resolve::{BoxFuture, StageError, Tier, ToolResult};
+use xd_protocol::Visible;
+use xd_resolve::{BoxFuture, Tier, ToolResult};
 use xd_write::{
     ArgumentCheck, ArgumentSchema, Concurrency, Mismatch, Progress, Proposed, Tool, ToolContext,
-    ToolDefinition, ToolFailure, stage_change_set,
+    ToolDefinition, ToolFailure,
 };
 
 use crate::{Bound, Control, Limits, Op, Outcome, Proposal, ProposeError, Request, Rule, propose};
@@ -90,17 +89,15 @@ async fn call(
             return Ok(ToolResult::error(format!("{NAME}: {fault}. Example: {example}")));
         }
     };
-    let abandoned = Abandoned::default();
-    let flag = Arc::clone(&abandoned.0);
-    let searching = Arc::clone(&context);
-    let search = move || search(&searching, &request, limits, &flag);
-    // Parsing may take long; on a runtime it must not hold up the other tasks.
-    let outcome = match tokio::runtime::Handle::try_current() {
-        Ok(runtime) => runtime.spawn_blocking(search).await?,
-        Err(_) => search(),
-    };
+    let searched = context.away(move |context, stop| search(context, &request, limits, stop));
+    let outcome = searched.await?;
     match outcome {
-        Ok(Outcome::Proposal(proposal)) => stage(&context, proposal).await,
+        Ok(Outcome::Proposal(proposal)) => {
+            let proposed = proposal.clone().into_proposed();
+            let summary = json!(proposal.summary);
+            let shown = |number| proposal.preview(Bound::MODEL, Some(number));
+            Ok(context.stage_proposed(proposed, summary, shown).await)
+        }
         Ok(Outcome::NoReplacements(summary)) => {
             let details = json!({ "summary": summary });
             Ok(ToolResult::text(summary.no_replacements()).with_details(details))
@@ -114,7 +111,7 @@ fn search(
     context: &ToolContext,
     request: &Request,
     limits: Limits,
-    abandoned: &AtomicBool,
+    cancelled: &(dyn Fn() -> bool + Sync),
 ) -> Result<Outcome, ProposeError> {
     let span =
         tracing::debug_span!("ast_edit", ops = request.ops.len(), paths = request.paths.len());
@@ -125,38 +122,8 @@ fn search(
             context.report(Progress::Files { seen: at.seen, matched: at.matched });
         }
     };
-    let cancelled = || abandoned.load(Ordering::Relaxed) || context.cancel().is_cancelled();
-    let control = Control { cancelled: &cancelled, progress: &progress };
+    let control = Control { cancelled, progress: &progress };
     propose(context.workspace().root(), request, &limits, &control)
-}
-
-async fn stage(context: &ToolContext, proposal: Proposal) -> Result<ToolResult, ToolFailure> {
-    let summary = json!(proposal.summary);
-    let proposed = proposal.clone().into_proposed();
-    let staged = match stage_change_set(context, context.workspace(), proposed).await {
-        Ok(staged) => staged,
-        // The files became what the rewrite would make of them, all by themselves (`CONTRACT S6`).
-        Err(StageError::NothingToStage) => {
-            let details = json!({ "summary": summary });
-            return Ok(ToolResult::text(notice::NO_REPLACEMENTS).with_details(details));
-        }
-        Err(error) => return Ok(ToolResult::error(error.to_string())),
-    };
-    let mut result = staged.result(&proposal.preview(Bound::MODEL, Some(staged.number().get())));
-    if let Some(Value::Object(details)) = &mut result.details {
-        details.insert("summary".to_owned(), summary);
-    }
-    Ok(result)
-}
-
-/// Ends the search when the call's future is dropped.
-#[derive(Default)]
-struct Abandoned(Arc<AtomicBool>);
-
-impl Drop for Abandoned {
-    fn drop(&mut self) {
-        self.0.store(true, Ordering::Relaxed);
-    }
 }
 
 /// A call as it may well be made, for documents and errors (case 40).

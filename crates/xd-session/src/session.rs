@@ -153,6 +153,12 @@ impl Session {
         self.state().gate.was_reminded(heads);
     }
 
+    /// A history is resumed whose last word of plan mode is `mode`: what is so now is told only where
+    /// it is something else (`CONTRACT P3`).
+    pub fn was_told_of_plan(&self, mode: PlanMode) {
+        self.plan.was_told(mode);
+    }
+
     /// A prompt of the user began: every head has its whole budget again.
     pub fn begin_prompt(&self) {
         let mut state = self.state();

@@ -2,12 +2,10 @@
 
 use std::fmt::Display;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::{Value, json};
-use xd_protocol::notice;
-use xd_resolve::{StageError, ToolResult};
-use xd_write::{Bound, Progress, ToolContext, ToolFailure, stage_change_set};
+use xd_resolve::ToolResult;
+use xd_write::{Bound, Progress, ToolContext, ToolFailure};
 
 use crate::limits::Control;
 use crate::proposal::Proposal;
@@ -31,27 +29,25 @@ pub(crate) async fn run(
     name: &'static str,
     work: impl FnOnce(&ToolContext, &Control<'_>) -> Tried + Send + 'static,
 ) -> Result<ToolResult, ToolFailure> {
-    let abandoned = Abandoned::default();
-    let flag = Arc::clone(&abandoned.0);
-    let working = Arc::clone(&context);
-    let work = move || {
+    let tried = context.away(move |context, cancelled| {
         let span = tracing::debug_span!("text_edit", tool = name);
         let _entered = span.enter();
-        let cancelled = || flag.load(Ordering::Relaxed) || working.cancel().is_cancelled();
         let progress = |done: usize| {
             // One report for every edit would be more than any reader wants.
             if done.is_multiple_of(16) {
-                working.report(Progress::Files { seen: done, matched: done });
+                context.report(Progress::Files { seen: done, matched: done });
             }
         };
-        work(&working, &Control { cancelled: &cancelled, progress: &progress })
-    };
-    let tried = match tokio::runtime::Handle::try_current() {
-        Ok(runtime) => runtime.spawn_blocking(work).await?,
-        Err(_) => work(),
-    };
+        work(context, &Control { cancelled, progress: &progress })
+    });
+    let tried = tried.await?;
     match tried {
-        Tried::Proposal(proposal) => stage(&context, *proposal).await,
+        Tried::Proposal(proposal) => {
+            let proposed = proposal.clone().into_proposed();
+            let summary = json!(proposal.summary);
+            let shown = |number| proposal.preview(Bound::MODEL, Some(number));
+            Ok(context.stage_proposed(proposed, summary, shown).await)
+        }
         Tried::Refused(error) => Ok(refused(name, &error)),
         Tried::Cancelled => Err(ToolFailure::Aborted),
     }
@@ -71,33 +67,4 @@ pub(crate) fn refused(name: &str, error: &impl Display) -> ToolResult {
 /// A fault of the arguments as a result, with a call that would do.
 pub(crate) fn misread(name: &str, fault: &str, example: &Value) -> ToolResult {
     refused(name, &format!("{fault}. Example: {example}"))
-}
-
-async fn stage(context: &ToolContext, proposal: Proposal) -> Result<ToolResult, ToolFailure> {
-    let summary = json!(proposal.summary);
-    let proposed = proposal.clone().into_proposed();
-    let staged = match stage_change_set(context, context.workspace(), proposed).await {
-        Ok(staged) => staged,
-        // The files became what the edits would make of them, all by themselves (`CONTRACT S6`).
-        Err(StageError::NothingToStage) => {
-            let details = json!({ "summary": summary });
-            return Ok(ToolResult::text(notice::NO_REPLACEMENTS).with_details(details));
-        }
-        Err(error) => return Ok(ToolResult::error(error.to_string())),
-    };
-    let mut result = staged.result(&proposal.preview(Bound::MODEL, Some(staged.number().get())));
-    if let Some(Value::Object(details)) = &mut result.details {
-        details.insert("summary".to_owned(), summary);
-    }
-    Ok(result)
-}
-
-/// Ends the work when the call's future is dropped.
-#[derive(Default)]
-struct Abandoned(Arc<AtomicBool>);
-
-impl Drop for Abandoned {
-    fn drop(&mut self) {
-        self.0.store(true, Ordering::Relaxed);
-    }
 }

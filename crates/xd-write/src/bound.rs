@@ -10,8 +10,7 @@ use serde_json::Value;
 use xd_protocol::{
     Confirm, Device, READ_TOOL, Reason, Selection, StageNumber, Verdict, WRITE_TOOL,
 };
-use xd_resolve::{ActionStore, HiddenResolve, StagedAction, Tier, ToolCall, ToolResult};
-use xd_session::Finalizer;
+use xd_resolve::{ActionStore, StagedAction, Tier, ToolCall, ToolResult};
 
 use crate::{
     Host, Tool, ToolContext, device, tier,
@@ -125,20 +124,15 @@ pub(crate) fn would_apply(
 
 /// The confirm that `call` is for `host`, in whichever form it offers.
 pub(crate) fn confirm_in(host: &Host, call: &ToolCall) -> Option<Confirm> {
-    if let Some(confirm) = xd_resolve::confirm_of_call(call) {
+    // The gate asks the same, so that what satisfies is what decides (`CONTRACT U9`).
+    if let Some(confirm) = host.session().finalizer().confirm_of(call) {
         return Some(confirm);
     }
+    // A tool that decides under a name of its own, beside the addresses.
     let tool = host.tool(&call.name)?;
     let said = catch_unwind(AssertUnwindSafe(|| tool.confirms(&call.arguments))).ok().flatten();
-    let decoded = match (said, host.session().finalizer()) {
-        (Some(said), _) => said.ok(),
-        // A tool of that name which the host brought itself.
-        (None, finalizer @ Finalizer::HiddenTool) if call.name == finalizer.tool_name() => {
-            HiddenResolve::decode(&call.arguments).ok()
-        }
-        (None, Finalizer::HiddenTool | Finalizer::Write) => None,
-    };
-    decoded.map(|it| Confirm { verdict: it.verdict, selection: Selection::Head })
+    let said = said?.ok()?;
+    Some(Confirm { verdict: said.verdict, selection: Selection::Head })
 }
 
 /// Why `reason` is none, as an answer.

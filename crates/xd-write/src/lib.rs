@@ -64,6 +64,7 @@
 
 mod approval;
 mod arguments;
+mod away;
 mod bound;
 mod context;
 mod custom_tool;

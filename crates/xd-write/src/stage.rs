@@ -2,14 +2,15 @@
 
 use std::{fmt, sync::Arc};
 
-use serde_json::json;
+use serde_json::{Value, json};
 use xd_changeset::ChangeSet;
+use xd_protocol::notice;
 use xd_resolve::{
     ApplyError, BoxFuture, Effect, StageError, StageRequest, Staged, StagingSession, ToolResult,
     queue_resolve_handler,
 };
 
-use crate::Workspace;
+use crate::{ToolContext, Workspace, away::off_runtime};
 
 /// A change set with the words around it.
 #[derive(Debug, Clone)]
@@ -45,6 +46,35 @@ where
     S: StagingSession + ?Sized,
 {
     queue_resolve_handler(session, proposed.into_request(workspace)).await
+}
+
+impl ToolContext {
+    /// Stages what a tool proposes, and answers as every producer does: the notice, the preview that
+    /// `shown` makes for the number, and in the details the tool's `summary`.
+    ///
+    /// # Cancel safety
+    /// Dropped while it waits for its place in the batch, nothing is staged.
+    pub async fn stage_proposed(
+        &self,
+        proposed: Proposed,
+        summary: Value,
+        shown: impl FnOnce(u64) -> String,
+    ) -> ToolResult {
+        let staged = match stage_change_set(self, self.workspace(), proposed).await {
+            Ok(staged) => staged,
+            // The files became what it would make of them, all by themselves (`CONTRACT S6`).
+            Err(StageError::NothingToStage) => {
+                let details = json!({ "summary": summary });
+                return ToolResult::text(notice::NO_REPLACEMENTS).with_details(details);
+            }
+            Err(error) => return ToolResult::error(error.to_string()),
+        };
+        let mut result = staged.result(&shown(staged.number().get()));
+        if let Some(Value::Object(details)) = &mut result.details {
+            details.insert("summary".to_owned(), summary);
+        }
+        result
+    }
 }
 
 impl Proposed {
@@ -89,10 +119,7 @@ impl Effect for CommitEffect {
         };
         Box::pin(async move {
             // A commit waits for the disk; on a runtime it must not hold up the other tasks.
-            match tokio::runtime::Handle::try_current() {
-                Ok(runtime) => runtime.spawn_blocking(commit).await?,
-                Err(_) => commit(),
-            }
+            off_runtime(commit).await?
         })
     }
 }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use xd_resolve::{BoxFuture, Tier, ToolResult};
 use xd_write::{Concurrency, Tool, ToolContext, ToolDefinition, ToolFailure};
 
-use super::{abandoned::away, arguments, arguments::OneOrMore, walk::Walk};
+use super::{arguments, arguments::OneOrMore, walk::Walk};
 
 const NAME: &str = "glob";
 const EXAMPLE: &str = r#"{"pattern": "src/**/*.rs"}"#;
@@ -96,8 +96,8 @@ impl Tool for GlobTool {
                 Ok(arguments) => arguments,
                 Err(answer) => return Ok(answer),
             };
-            let workspace = context.workspace().clone();
-            let found = away(context.cancel(), move |stop| find(workspace.root(), arguments, stop));
+            let found = context
+                .away(move |context, stop| find(context.workspace().root(), arguments, stop));
             match found.await? {
                 Ok(Some(result)) => Ok(result),
                 Ok(None) => Err(ToolFailure::Aborted),

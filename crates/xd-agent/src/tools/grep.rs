@@ -11,7 +11,6 @@ use xd_resolve::{BoxFuture, Tier, ToolResult};
 use xd_write::{Concurrency, Tool, ToolContext, ToolDefinition, ToolFailure};
 
 use super::{
-    abandoned::away,
     arguments,
     arguments::OneOrMore,
     matches::{InFile, Matches},
@@ -128,9 +127,8 @@ impl Tool for GrepTool {
                 Ok(arguments) => arguments,
                 Err(answer) => return Ok(answer),
             };
-            let workspace = context.workspace().clone();
-            let found =
-                away(context.cancel(), move |stop| search(workspace.root(), arguments, stop));
+            let found = context
+                .away(move |context, stop| search(context.workspace().root(), arguments, stop));
             match found.await? {
                 Ok(Some(result)) => Ok(result),
                 Ok(None) => Err(ToolFailure::Aborted),

@@ -80,9 +80,11 @@ async fn take(notice: Notice, front: &mut Front<'_>, cancel: &CancellationToken)
 pub(crate) fn status(stop: Stop) -> Status {
     match stop {
         Stop::Done => Status::Done,
-        Stop::Unresolved { .. } | Stop::Forbidden { .. } | Stop::Truncated | Stop::TurnLimit => {
-            Status::Unfinished
-        }
+        Stop::Unresolved { .. }
+        | Stop::Forbidden { .. }
+        | Stop::Truncated
+        | Stop::TurnLimit
+        | Stop::SessionEnded => Status::Unfinished,
         Stop::Aborted => Status::Aborted,
     }
 }
@@ -100,6 +102,7 @@ pub(crate) fn ending(stop: Stop, session: &str) -> Option<String> {
         )),
         Stop::Truncated => Some(format!("The answer was cut at the token limit; {go_on}.")),
         Stop::TurnLimit => Some(format!("The run had as many turns as it may; {go_on}.")),
+        Stop::SessionEnded => Some(format!("The session ended meanwhile; {go_on}.")),
         Stop::Aborted => Some(format!("Aborted; {go_on}.")),
     }
 }

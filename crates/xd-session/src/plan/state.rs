@@ -140,6 +140,11 @@ impl PlanState {
         self.machine().void_review();
     }
 
+    /// A history is resumed that left the model believing this of plan mode.
+    pub(crate) fn was_told(&self, mode: PlanMode) {
+        *locked(&self.0.told) = mode == PlanMode::On;
+    }
+
     /// The conversation has lost what the model was told of plan mode.
     pub(crate) fn forget_told(&self) {
         *locked(&self.0.told) = false;

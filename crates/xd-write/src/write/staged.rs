@@ -9,7 +9,9 @@ use xd_protocol::WRITE_TOOL;
 use xd_resolve::ToolResult;
 
 use super::counted;
-use crate::{Proposed, ToolContext, Workspace, read::PREVIEW_STARTS, stage_change_set};
+use crate::{
+    Proposed, ToolContext, Workspace, away::off_runtime, read::PREVIEW_STARTS, stage_change_set,
+};
 
 /// How much of a preview goes to the model, in bytes (`CONTRACT A3`).
 const SHOWN: usize = 32 * 1024;
@@ -25,16 +27,10 @@ pub(super) async fn stage(context: &Arc<ToolContext>, path: &RelPath, content: &
         (context.workspace().clone(), path.clone(), Content::new(content.as_bytes()));
     let prepare = move || Prepared::new(&workspace, of, text);
     // Reading and comparing may take long; on a runtime they must not hold up the other tasks.
-    let prepared = match tokio::runtime::Handle::try_current() {
-        Ok(runtime) => match runtime.spawn_blocking(prepare).await {
-            Ok(prepared) => prepared,
-            Err(_) => {
-                return ToolResult::error(format!(
-                    "write: comparing {path} with the new text failed. Nothing was staged."
-                ));
-            }
-        },
-        Err(_) => prepare(),
+    let Ok(prepared) = off_runtime(prepare).await else {
+        return ToolResult::error(format!(
+            "write: comparing {path} with the new text failed. Nothing was staged."
+        ));
     };
     match prepared {
         Ok(prepared) => prepared.stage(context).await,
