@@ -12,6 +12,8 @@ use std::ops::Range;
 use tree_sitter::Node;
 
 use crate::engine::Edit;
+use crate::indent::fixed_ranges;
+use crate::language::Lang;
 use crate::refusal::{Refusal, site};
 use crate::tree::{Tree, Walk, glimpse, line_of, walk};
 
@@ -24,6 +26,8 @@ pub(crate) struct Change<'e> {
     pub(crate) unit: Range<usize>,
     /// Where in the edit's text the captures stand.
     pub(crate) captures: &'e [Range<usize>],
+    /// Where in the edit's text the lines begin that were indented otherwise.
+    pub(crate) moved: &'e [usize],
 }
 
 /// Both trees, and the edits between them.
@@ -125,6 +129,35 @@ impl<'c> Around<'c> {
         Ok(())
     }
 
+    /// Refuses a result in which a line was indented otherwise that begins inside a string.
+    ///
+    /// # Errors
+    /// [`Refusal::StringMoved`] with the match.
+    pub(crate) fn check_strings(&self, lang: Lang) -> Result<(), Refusal> {
+        if self.changes.iter().all(|change| change.moved.is_empty()) {
+            return Ok(());
+        }
+        let result = self.after.source();
+        let strings = fixed_ranges(self.after.cursor().node(), result, lang);
+        for (change, written) in self.changes.iter().zip(&self.written) {
+            for at in change.moved.iter().map(|at| written.start + at) {
+                let next = strings.partition_point(|string| string.end <= at);
+                if strings.get(next).is_some_and(|string| string.start < at) {
+                    return Err(Refusal::StringMoved {
+                        site: Box::new(site(
+                            self.source,
+                            change.edit.op,
+                            change.edit.range.clone(),
+                        )),
+                        line: line_of(result, at),
+                        text: glimpse(result, at, 60),
+                    });
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// The place in the source of a place in the result that is not inside an edit.
     fn original(&self, at: usize) -> usize {
         let before = self.written.partition_point(|written| written.end <= at);
@@ -186,7 +219,8 @@ impl<'c> Around<'c> {
         for wanted in &wanted {
             let kinds = spans.get(&wanted.span).map(Vec::as_slice).unwrap_or_default();
             let found = if wanted.same_kind {
-                kinds.contains(&wanted.node.kind()) || self.is_list_of_one(wanted, kinds)
+                (kinds.contains(&wanted.node.kind()) && !self.is_tuple_of_one(wanted))
+                    || self.is_list_of_one(wanted, kinds)
             } else {
                 !kinds.is_empty()
             };
@@ -278,7 +312,10 @@ impl<'c> Around<'c> {
     fn is_list_of_one(&self, wanted: &Wanted<'_>, kinds: &[&str]) -> bool {
         let mut cursor = wanted.node.walk();
         let children: Vec<Node<'_>> = wanted.node.children(&mut cursor).collect();
-        let tuple = matches!(wanted.node.kind(), "expression_list" | "pattern_list");
+        let tuple = matches!(
+            wanted.node.kind(),
+            "expression_list" | "pattern_list" | "left_assignment_list" | "right_assignment_list"
+        );
         !tuple
             && children.iter().any(|child| child.kind() == ",")
             && children.iter().any(|child| {
@@ -288,6 +325,26 @@ impl<'c> Around<'c> {
                     && self.trimmed(&(start..end)) == wanted.span
                     && kinds.contains(&child.kind())
             })
+    }
+
+    /// Whether the node was a tuple in parentheses and the result has one item of it, which a grammar
+    /// may go on calling a tuple and the language calls the item itself.
+    fn is_tuple_of_one(&self, wanted: &Wanted<'_>) -> bool {
+        let result = &self.after.source()[wanted.span.0..wanted.span.1];
+        let Some(inside) = result.strip_prefix('(').and_then(|rest| rest.strip_suffix(')')) else {
+            return false;
+        };
+        let mut cursor = wanted.node.walk();
+        let items = wanted.node.named_children(&mut cursor).filter(|child| !child.is_extra());
+        let is_left = |item: &Node<'_>| {
+            self.mapped(item.start_byte(), false) < self.mapped(item.end_byte(), true)
+        };
+        let (all, left) =
+            items.fold((0, 0), |(all, left), item| (all + 1, left + usize::from(is_left(&item))));
+        wanted.node.kind().contains("tuple")
+            && all > 1
+            && left == 1
+            && !inside.trim_end().ends_with(',')
     }
 
     fn otherwise(&self, change: usize, kind: &str, at: usize) -> Refusal {

@@ -77,6 +77,8 @@ struct Replacement {
     unit: Range<usize>,
     /// Where the captures are in `text`.
     captures: Vec<Range<usize>>,
+    /// Where the lines of `text` begin that were indented otherwise.
+    moved: Vec<usize>,
 }
 
 /// Rewrites `source` by all operations of `program`, at most `limit` replacements from the start.
@@ -249,6 +251,7 @@ fn find(
                 kept: expansion.kept,
                 unit: start.min(node_start)..end.max(node_end),
                 captures: expansion.captures,
+                moved: expansion.moved,
             });
         }
     }
@@ -332,12 +335,7 @@ fn edits_of(tree: &Tree, source: &str, replacements: &[Replacement]) -> Result<V
         }
     }
     if !gone.is_empty() {
-        let removed = removals(tree, source, &gone);
-        edits.extend(removed.into_iter().map(|(range, op)| Edit {
-            range,
-            text: String::new(),
-            op,
-        }));
+        edits.extend(removals(tree, source, &gone));
     }
     edits.sort_by_key(|edit| (edit.range.start, edit.range.end));
     for pair in edits.windows(2) {
@@ -411,6 +409,7 @@ fn parsed_result(
         let around = Around::new(source, tree, after, &changes, &program.comments);
         // Before the error: a comment that hides a bracket is the cause, and has a place.
         around.check_comments()?;
+        around.check_strings(program.lang)?;
         if place.is_none() && !program.lang.is_prose() {
             around.check_extents()?;
         }
@@ -447,9 +446,10 @@ fn parsed_result(
 fn change_of<'e>(edit: &'e Edit, matches: &HashMap<usize, &'e Replacement>) -> Change<'e> {
     match matches.get(&edit.range.start) {
         Some(replacement) if !edit.text.is_empty() => {
-            Change { edit, unit: replacement.unit.clone(), captures: &replacement.captures }
+            let Replacement { captures, moved, unit, .. } = replacement;
+            Change { edit, unit: unit.clone(), captures, moved }
         }
-        Some(_) | None => Change { edit, unit: edit.range.clone(), captures: &[] },
+        Some(_) | None => Change { edit, unit: edit.range.clone(), captures: &[], moved: &[] },
     }
 }
 

@@ -51,9 +51,12 @@ pub(crate) struct Expansion {
     pub(crate) kept: Vec<Range<usize>>,
     /// Where the captures are in the text.
     pub(crate) captures: Vec<Range<usize>>,
+    /// Where the lines of the text begin that are indented otherwise than in template or source.
+    pub(crate) moved: Vec<usize>,
 }
 
 struct Writer<'s> {
+    template: &'s Template,
     lines: &'s Lines<'s>,
     lang: Lang,
     style: FileStyle,
@@ -63,6 +66,9 @@ struct Writer<'s> {
     out: String,
     kept: Vec<Range<usize>>,
     captures: Vec<Range<usize>>,
+    moved: Vec<usize>,
+    /// The template's current line, from 0.
+    number: usize,
     /// The text ends in a comment that only a line break ends.
     in_comment: bool,
     /// Indentation of the template's current line in the result, and whether it is written yet.
@@ -83,6 +89,7 @@ pub(crate) fn expand(
 ) -> Expansion {
     let base = lines.indent(at);
     let mut writer = Writer {
+        template,
         lines,
         lang,
         style,
@@ -91,35 +98,45 @@ pub(crate) fn expand(
         out: String::new(),
         kept: Vec::new(),
         captures: Vec::new(),
+        moved: Vec::new(),
+        number: 0,
         in_comment: false,
         line: base.to_owned(),
         fresh: false,
         skip_comma: false,
     };
     for (index, piece) in template.pieces.iter().enumerate() {
+        let literal = template.is_literal(index);
         let next = match template.pieces.get(index + 1) {
             Some(Piece::Text(text)) => Some(text.as_str()),
             Some(Piece::Single(_) | Piece::List(_)) => Some("$"),
             None => None,
         };
         match piece {
-            Piece::Text(text) => writer.text(text, next.is_some(), template.indent_unit),
+            Piece::Text(text) => writer.text(text, next.is_some()),
             Piece::Single(name) => {
                 if let Some(node) = env.get_match(name) {
-                    writer.capture(std::slice::from_ref(node), node.range());
+                    writer.capture(std::slice::from_ref(node), node.range(), literal);
                 } else if let Some(bytes) = env.get_transformed(name) {
-                    writer.made(&String::from_utf8_lossy(bytes));
+                    writer.made(&String::from_utf8_lossy(bytes), literal);
                 }
             }
-            Piece::List(name) => writer.list(&env.get_multiple_matches(name), next),
+            Piece::List(name) => {
+                let mut nodes = env.get_multiple_matches(name);
+                let tokens = nodes.iter().rev().take_while(|node| !node.is_named()).count();
+                nodes.truncate(nodes.len() - tokens.min(template.tail(name)));
+                writer.list(&nodes, next, literal);
+            }
         }
     }
-    Expansion { text: writer.out, kept: writer.kept, captures: writer.captures }
+    let Writer { out: text, kept, captures, moved, .. } = writer;
+    Expansion { text, kept, captures, moved }
 }
 
 impl Writer<'_> {
     /// Template text; `more` says that a capture follows on its last line.
-    fn text(&mut self, text: &str, more: bool, unit: usize) {
+    fn text(&mut self, text: &str, more: bool) {
+        let unit = self.template.indent_unit;
         let mut text = text;
         if std::mem::take(&mut self.skip_comma)
             && let Some(rest) = text.trim_start().strip_prefix(',')
@@ -137,7 +154,8 @@ impl Writer<'_> {
         for (number, line) in text.split('\n').enumerate() {
             if number > 0 {
                 self.out.push_str(self.line_break);
-                self.fresh = true;
+                self.number += 1;
+                self.fresh = !self.template.is_fixed(self.number);
                 self.line = self.base.to_owned();
             }
             if self.fresh && line.trim().is_empty() {
@@ -150,6 +168,9 @@ impl Writer<'_> {
             if self.fresh {
                 let lead = leading(line);
                 self.line.push_str(&self.in_file_style(lead, unit));
+                if self.line != lead {
+                    self.moved.push(self.out.len());
+                }
                 self.start_line();
                 self.out.push_str(&line[lead.len()..]);
             } else {
@@ -181,30 +202,42 @@ impl Writer<'_> {
     }
 
     /// Text that a rule made of a capture. It comes without the indentation of where that stood.
-    fn made(&mut self, text: &str) {
+    fn made(&mut self, text: &str, literal: bool) {
         self.skip_comma = false;
         if std::mem::take(&mut self.in_comment) {
             self.break_line();
         }
         self.start_line();
-        push_moved(&mut self.out, text, 0, "", &self.line, &[]);
+        let line = if literal { "" } else { self.line.as_str() };
+        push_moved(&mut self.out, text, 0, "", line, &[], &mut self.moved);
     }
 
-    fn capture(&mut self, nodes: &[ast_grep_core::Node<'_, Doc>], range: Range<usize>) {
+    /// Captured text; in a `literal` place it goes in as it stands in the source.
+    fn capture(
+        &mut self,
+        nodes: &[ast_grep_core::Node<'_, Doc>],
+        range: Range<usize>,
+        literal: bool,
+    ) {
         self.skip_comma = false;
         if std::mem::take(&mut self.in_comment) {
             self.break_line();
         }
+        let begins_line = self.fresh;
         self.start_line();
         let begin = self.out.len();
+        let range = if begins_line { self.laid_out(range) } else { range };
         // Some grammars count the line break behind a body to it; the template has its own.
         let text = &self.lines.source[range.clone()];
         let text = if text.ends_with('\n') { text.trim_end() } else { text };
-        if text.contains('\n') {
+        if text.contains('\n') && !literal {
             let old = self.lines.indent(range.start);
-            let fixed: Vec<_> =
-                nodes.iter().flat_map(|node| fixed_ranges(node, self.lang)).collect();
-            push_moved(&mut self.out, text, range.start, old, &self.line, &fixed);
+            let fixed = |node: &ast_grep_core::Node<'_, Doc>| {
+                fixed_ranges(node.get_inner_node(), self.lines.source, self.lang)
+            };
+            let fixed: Vec<_> = nodes.iter().flat_map(fixed).collect();
+            let moved = &mut self.moved;
+            push_moved(&mut self.out, text, range.start, old, &self.line, &fixed, moved);
         } else {
             self.out.push_str(text);
         }
@@ -213,15 +246,36 @@ impl Writer<'_> {
         self.in_comment = nodes.last().is_some_and(ends_in_line_comment);
     }
 
+    /// The same without the line breaks that a language has at the ends of its text.
+    fn laid_out(&self, range: Range<usize>) -> Range<usize> {
+        if !self.lang.lays_out_ends() {
+            return range;
+        }
+        let text = &self.lines.source[range.clone()];
+        let (first, last) = (text.trim_start(), text.trim_end());
+        let has_break = |space: &str| space.contains('\n');
+        let start =
+            if has_break(&text[..text.len() - first.len()]) { text.len() - first.len() } else { 0 };
+        let end = if has_break(&text[last.len()..]) { last.len().max(start) } else { text.len() };
+        range.start + start..range.start + end
+    }
+
     /// A list, with the commas around it put right: an empty one takes a comma of the template
     /// with it, one that ends in a comma does not bring a second.
-    fn list(&mut self, nodes: &[ast_grep_core::Node<'_, Doc>], next: Option<&str>) {
+    fn list(&mut self, nodes: &[ast_grep_core::Node<'_, Doc>], next: Option<&str>, literal: bool) {
         let behind = next.map_or("", str::trim_start);
         let mut nodes = nodes;
         // Some grammars have line ends as nodes; and a comma is not brought twice.
         while let Some((last, rest)) = nodes.split_last()
             && !last.is_named()
             && (last.text().trim().is_empty() || (last.text() == "," && behind.starts_with(',')))
+        {
+            nodes = rest;
+        }
+        // The comma between two lists of a pattern belongs to neither.
+        if let Some((first, rest)) = nodes.split_first()
+            && !first.is_named()
+            && first.text() == ","
         {
             nodes = rest;
         }
@@ -250,7 +304,7 @@ impl Writer<'_> {
             return;
         };
         let range = first.range().start..last.range().end;
-        self.capture(nodes, range);
+        self.capture(nodes, range, literal);
     }
 }
 

@@ -2,8 +2,10 @@
 
 use std::ops::Range;
 
+use tree_sitter::Node;
+
 use crate::language::Lang;
-use crate::tree::{Doc, Walk, walk};
+use crate::tree::{Walk, walk};
 
 /// A source with the places of its lines, so that a long line is not searched for each match on it.
 #[derive(Debug)]
@@ -48,7 +50,7 @@ pub(crate) fn is_blank(line: &str) -> bool {
 }
 
 /// Puts `text`, captured at `from`, into `out`, its later lines moved from the indentation `old`
-/// to `new`.
+/// to `new`. Where in `out` the moved lines begin is added to `moved`.
 ///
 /// Relative indentation is kept. Not moved are blank lines (which stay as they are), lines that
 /// are indented less than `old` (a comment at the left margin), and lines that begin inside one of
@@ -60,6 +62,7 @@ pub(crate) fn push_moved(
     old: &str,
     new: &str,
     fixed: &[Range<usize>],
+    moved: &mut Vec<usize>,
 ) {
     if old == new || !text.contains('\n') {
         out.push_str(text);
@@ -70,6 +73,7 @@ pub(crate) fn push_moved(
         let inside = fixed.iter().any(|range| range.start < at && at < range.end);
         match line.strip_prefix(old) {
             Some(rest) if number > 0 && !inside && !is_blank(line) => {
+                moved.push(out.len());
                 out.push_str(new);
                 out.push_str(rest);
             }
@@ -80,21 +84,30 @@ pub(crate) fn push_moved(
 }
 
 /// The multi-line pieces of `node` whose whitespace is content: strings, here-documents, templates
-/// and every other leaf that spans lines, but for comments.
-pub(crate) fn fixed_ranges(node: &ast_grep_core::Node<'_, Doc>, lang: Lang) -> Vec<Range<usize>> {
+/// and every other leaf that spans lines, but for comments and for text that the language lays out
+/// itself (JSX, HTML outside of `<pre>`).
+///
+/// **Invariant A8:** no line inside one of these is indented otherwise than it was, neither of a
+/// capture nor of a template.
+pub(crate) fn fixed_ranges(node: Node<'_>, source: &str, lang: Lang) -> Vec<Range<usize>> {
     let mut fixed = Vec::new();
     if lang.indents_leaves() {
         return fixed;
     }
-    walk(node.get_inner_node().walk(), |node, _| {
+    walk(node.walk(), |node, _| {
         if node.start_position().row == node.end_position().row {
             return Walk::Over;
         }
         let kind = node.kind();
         let string =
             (kind.contains("string") && !kind.contains("concatenated")) || kind.contains("heredoc");
-        if string || (node.child_count() == 0 && !kind.contains("comment")) {
-            fixed.push(node.byte_range());
+        let leaf = node.child_count() == 0 && !kind.contains("comment") && !lang.lays_out(kind);
+        if (string && !lang.lays_out(kind)) || leaf || lang.keeps_layout(node, source) {
+            // The first line of a here-document is content too.
+            let start = node.start_byte();
+            let begins_line = source.as_bytes()[..start].last() == Some(&b'\n');
+            let body = begins_line && kind.contains("heredoc_body");
+            fixed.push(start - usize::from(body)..node.end_byte());
             return Walk::Over;
         }
         Walk::Into
@@ -109,7 +122,7 @@ mod tests {
     #[track_caller]
     fn check(text: &str, old: &str, new: &str, expect: &str) {
         let mut out = String::new();
-        push_moved(&mut out, text, 0, old, new, &[]);
+        push_moved(&mut out, text, 0, old, new, &[], &mut Vec::new());
         assert_eq!(out, expect);
     }
 
@@ -129,7 +142,7 @@ mod tests {
 
     #[test]
     fn a1_lines_inside_a_fixed_range_do_not_move() {
-        let mut out = String::new();
+        let (mut out, mut moved) = (String::new(), Vec::new());
         push_moved(
             &mut out,
             "a(`\n    x\n    `,\n    b)",
@@ -137,7 +150,9 @@ mod tests {
             "    ",
             "",
             &[Range { start: 2, end: 16 }],
+            &mut moved,
         );
+        assert_eq!(moved, [17]);
         assert_eq!(out, "a(`\n    x\n    `,\nb)");
     }
 }

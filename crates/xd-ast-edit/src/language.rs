@@ -268,6 +268,51 @@ impl Lang {
         matches!(self.0, SupportLang::Yaml | SupportLang::Markdown)
     }
 
+    /// Whether white space at the ends of the lines of a leaf of this kind says nothing.
+    pub(crate) fn lays_out(self, kind: &str) -> bool {
+        match self.0 {
+            SupportLang::JavaScript | SupportLang::TypeScript | SupportLang::Tsx => {
+                kind == "jsx_text"
+            }
+            SupportLang::Html => kind == "text",
+            // Each of its lines begins with a sign of its own.
+            SupportLang::Zig => kind == "multiline_string",
+            _ => false,
+        }
+    }
+
+    /// Whether text begins and ends with the line breaks around it.
+    pub(crate) fn lays_out_ends(self) -> bool {
+        matches!(self.0, SupportLang::JavaScript | SupportLang::TypeScript | SupportLang::Tsx)
+    }
+
+    /// Whether a list of this kind with one item is written with a comma, without which it would be
+    /// the item itself.
+    pub(crate) fn has_comma_of_one(self, kind: &str) -> bool {
+        match self.0 {
+            SupportLang::Python => {
+                matches!(kind, "tuple" | "tuple_pattern" | "expression_list" | "pattern_list")
+            }
+            SupportLang::Rust => {
+                matches!(kind, "tuple_expression" | "tuple_pattern" | "tuple_type")
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether all that is in `node` is kept as it is laid out, whatever it is.
+    pub(crate) fn keeps_layout(self, node: tree_sitter::Node<'_>, source: &str) -> bool {
+        let name = || {
+            let tag = node.named_child(0)?.named_child(0)?;
+            source.get(tag.byte_range())
+        };
+        self.0 == SupportLang::Html
+            && node.kind() == "element"
+            && name().is_some_and(|name| {
+                ["pre", "textarea"].iter().any(|kept| name.eq_ignore_ascii_case(kept))
+            })
+    }
+
     /// Whether the tree is the order of a text more than its meaning: sections, paragraphs, runs of
     /// words, which close up where something goes.
     pub(crate) fn is_prose(self) -> bool {

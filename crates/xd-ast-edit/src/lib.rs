@@ -26,9 +26,10 @@
 //! Captures go in literally and once. Their later lines move with the indentation of the place
 //! where they land; blank lines and the inside of strings stay. New lines end as the file's do.
 //! An empty list takes its comma with it, and `;` or `,` are not doubled at the end. An empty
-//! template removes the match together with its separator, its terminator, its line, and the head
-//! that is nothing without it (`export`, decorators, `template <…>`). Text behind a capture that ends
-//! in a line comment begins a line.
+//! template removes the match together with its separator, its terminator, its line, the head that
+//! is nothing without it (`export`, decorators, `template <…>`), and the comments that document it,
+//! which count as dropped. What is left of a tuple stays one: `(a,)`. Text behind a capture that
+//! ends in a line comment begins a line.
 //!
 //! # Rule objects
 //! An operation may be a [`Rule`] instead, a document as ast-grep's users write it: `kind`, `regex`,
@@ -45,6 +46,8 @@
 //! - **Invariant A7:** what stands around an edit is read as before: it ends where it ended, takes in
 //!   nothing that stood beside it, and no comment hides it. What cannot be told to be so is refused
 //!   with its place. Text order (HTML, Markdown) is only checked for comments.
+//! - **Invariant A8:** what is inside a string, a here-document or a template literal keeps its white
+//!   space, in captures and in templates; a result that would not is refused with its place.
 //!
 //! # Example
 //! ```
@@ -65,11 +68,13 @@
 //! ```
 
 mod around;
+mod doc_comment;
 mod engine;
 mod expand;
 mod files;
 mod indent;
 mod language;
+mod list_tail;
 mod literal;
 mod op;
 mod pattern;

@@ -235,7 +235,9 @@ impl CompiledOp {
         match op {
             Op::Pattern { pat, out } => {
                 let pattern = CompiledPattern::compile(lang, pat)?;
-                let template = Template::read(out, pat, &pattern.bindings)?;
+                let template = Template::read(out, pat, &pattern.bindings)?
+                    .of_language(lang)
+                    .with_tails(pattern.tails.clone());
                 let regrows = pattern
                     .occurs_in(lang, out)
                     .then(|| Regrowth { result: CompiledPattern::compile(lang, out).ok() });

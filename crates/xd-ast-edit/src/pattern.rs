@@ -11,6 +11,7 @@ use ast_grep_core::meta_var::MetaVariable;
 use ast_grep_core::{Language, Node, NodeMatch, Pattern};
 
 use crate::language::Lang;
+use crate::list_tail::{Tails, take_tails};
 use crate::literal::{Needed, Tokens, accesses_of, is_list, texts_of};
 use crate::tree::{Doc, Tree, glimpse, place_of};
 use crate::variable::{Form, variables};
@@ -56,6 +57,16 @@ pub enum PatternError {
         /// The variable, with its dollars.
         name: String,
     },
+    /// A list would lose its last item where the source has no such separator.
+    #[error(
+        "has `{separator}` behind `$$${name}`, which the code that it matches need not have; leave it out, or write the item that follows"
+    )]
+    SeparatorBehindList {
+        /// The list, without dollars.
+        name: String,
+        /// What stands behind it.
+        separator: String,
+    },
     /// One name is used for a node and for a list.
     #[error("uses one name as `${name}` and as `$$${name}`; give them different names")]
     MixedVariable {
@@ -94,6 +105,8 @@ pub(crate) struct CompiledPattern {
     pub(crate) repeats: bool,
     /// What a file with a match contains.
     pub(crate) needed: Needed,
+    /// How many tokens stand behind each list.
+    pub(crate) tails: Tails,
 }
 
 impl CompiledPattern {
@@ -137,6 +150,10 @@ impl CompiledPattern {
             self.variants.extend(other.variants);
             self.crlf.extend(other.crlf);
             self.repeats |= other.repeats;
+            for (name, count) in other.tails {
+                let own = self.tails.entry(name).or_default();
+                *own = count.max(*own);
+            }
             let own = std::mem::take(&mut self.needed);
             self.needed = Needed::either(vec![own, other.needed]);
         }
@@ -164,7 +181,13 @@ impl CompiledPattern {
         if tokens == Tokens::All {
             needed = needed.and(Needed::accesses(accesses_of(&pattern.node)));
         }
-        let nodes = with_optional_lists(&pattern.node);
+        let mut nodes = with_optional_lists(&pattern.node);
+        let mut tails = Tails::new();
+        for node in nodes.iter_mut().rev() {
+            // The first, which comes last here, has all lists that the others have.
+            tails.clear();
+            take_tails(node, &mut tails);
+        }
         let pattern_of = |node| {
             let mut variant = pattern.clone();
             variant.node = node;
@@ -183,6 +206,7 @@ impl CompiledPattern {
             bindings: found.bindings,
             repeats: found.repeats,
             needed,
+            tails,
         })
     }
 

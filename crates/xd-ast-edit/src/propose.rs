@@ -296,6 +296,7 @@ fn look(
             | Refusal::ResultDoesNotParse { .. }
             | Refusal::ReadOtherwise { .. }
             | Refusal::Hidden { .. }
+            | Refusal::StringMoved { .. }
             | Refusal::Unbound { .. }),
         )) => Found::Refused(refusal),
         Ok(Ok(rewritten)) if rewritten.replacements + rewritten.unchanged == 0 => Found::Nothing,

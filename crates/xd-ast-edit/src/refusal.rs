@@ -102,6 +102,19 @@ pub enum Refusal {
         /// How that begins which would be hidden.
         text: String,
     },
+    /// A line of the result was indented to where it lands, and begins inside a string.
+    #[error(
+        "{site} cannot be changed so: line {line} of the result (`{}`) is inside a string, which indenting it would change; nothing is staged: write the string in one line, or match from the beginning of the line that it lands on",
+        xd_protocol::Visible(text)
+    )]
+    StringMoved {
+        /// The match.
+        site: Box<Site>,
+        /// The line in the result, from 1.
+        line: usize,
+        /// How it begins.
+        text: String,
+    },
     /// The result has a syntax error that the source did not have.
     #[error(
         "the result would not parse at its line {line} ({}), after ops[{op}] changed line {source_line}; nothing is staged: adjust `out` or narrow `pat`",

@@ -6,7 +6,10 @@ use std::ops::Range;
 
 use tree_sitter::{Node, TreeCursor};
 
+use crate::doc_comment::{Doc, doc_of};
+use crate::engine::Edit;
 use crate::indent::{Lines, is_blank};
+use crate::language::Lang;
 use crate::tree::Tree;
 
 /// A match that is removed.
@@ -20,10 +23,12 @@ pub(crate) struct Removal {
     pub(crate) range: Range<usize>,
 }
 
-/// The bytes to remove for `gone`, each with the operation; sorted and apart from each other.
-pub(crate) fn removals(tree: &Tree, source: &str, gone: &[Removal]) -> Vec<(Range<usize>, usize)> {
+/// The edits that remove `gone`: sorted, apart from each other, and empty but for the comma of what
+/// is left of a tuple.
+pub(crate) fn removals(tree: &Tree, source: &str, gone: &[Removal]) -> Vec<Edit> {
     let lines = &Lines::of(source);
     let mut pieces = Vec::new();
+    let mut commas = Vec::new();
     let wanted: HashMap<usize, usize> = gone
         .iter()
         .enumerate()
@@ -34,7 +39,8 @@ pub(crate) fn removals(tree: &Tree, source: &str, gone: &[Removal]) -> Vec<(Rang
         for (index, _) in &members {
             placed[*index] = true;
         }
-        remove_from(parent, &members, lines, gone, &mut pieces);
+        remove_from(tree.lang(), parent, &members, lines, gone, &mut pieces);
+        commas.extend(comma_of_one(tree.lang(), parent, &members, source, gone));
     }
     for (removal, placed) in gone.iter().zip(placed) {
         if !placed {
@@ -45,7 +51,44 @@ pub(crate) fn removals(tree: &Tree, source: &str, gone: &[Removal]) -> Vec<(Rang
     let joined = join(pieces).into_iter();
     let tidied =
         joined.map(|(range, op, several)| (if several { tidy(lines, range) } else { range }, op));
-    join(tidied.collect()).into_iter().map(|(range, op, _)| (range, op)).collect()
+    let edit = |range, text: &str, op| Edit { range, text: text.to_owned(), op };
+    let pieces = join(tidied.collect()).into_iter().map(|(range, op, _)| edit(range, "", op));
+    let mut edits: Vec<Edit> = pieces.collect();
+    for (at, op) in commas {
+        // The comma stands there already, or what is left touches what goes.
+        match edits.iter_mut().find(|edit| edit.range.start == at) {
+            Some(behind) => behind.text = ",".to_owned(),
+            None => edits.push(edit(at..at, ",", op)),
+        }
+    }
+    edits.sort_by_key(|edit| edit.range.start);
+    edits
+}
+
+/// Where a comma has to stand behind the one item that is left of a tuple, where none is left there.
+fn comma_of_one(
+    lang: Lang,
+    parent: Node<'_>,
+    members: &[(usize, usize)],
+    source: &str,
+    gone: &[Removal],
+) -> Option<(usize, usize)> {
+    if !lang.has_comma_of_one(parent.kind()) {
+        return None;
+    }
+    let mut cursor = parent.walk();
+    let children: Vec<Node<'_>> = parent.children(&mut cursor).collect();
+    let is_gone = |child: &Node<'_>| members.iter().any(|(_, id)| *id == child.id());
+    let mut left =
+        children.iter().filter(|child| child.is_named() && !child.is_extra() && !is_gone(child));
+    let (Some(last), None) = (left.next(), left.next()) else { return None };
+    // A trailing comma stays.
+    let inner = source[..parent.end_byte()].trim_end_matches([')', ' ', '\t', '\r', '\n']);
+    let trails = children.iter().rev().find(|child| child.kind() != ")" && !child.is_extra());
+    if trails.is_some_and(|child| child.kind() == ",") || inner.ends_with(',') {
+        return None;
+    }
+    Some((last.end_byte(), gone[members.first()?.0].op))
 }
 
 /// Sorts the pieces and puts those together that touch; tells which were several.
@@ -158,6 +201,8 @@ enum Class {
     Comment,
     /// An attribute that belongs to the item after it.
     Attribute,
+    /// A comment that documents the item after it.
+    Doc(Doc),
     Item,
 }
 
@@ -170,6 +215,7 @@ struct Child<'t> {
 }
 
 fn remove_from(
+    lang: Lang,
     parent: Node<'_>,
     members: &[(usize, usize)],
     lines: &Lines<'_>,
@@ -188,8 +234,11 @@ fn remove_from(
                 "attribute_item" | "decorator" | "annotation" | "marker_annotation" => {
                     Class::Attribute
                 }
-                _ if child.is_extra() => Class::Comment,
-                _ => Class::Item,
+                _ => match doc_of(lang, child, source) {
+                    Some(doc) => Class::Doc(doc),
+                    None if child.is_extra() => Class::Comment,
+                    None => Class::Item,
+                },
             },
             range: child.byte_range(),
             gone: members.get(&child.id()).copied(),
@@ -199,7 +248,7 @@ fn remove_from(
     // Comments and attributes stand between items without separating them.
     let solid: Vec<usize> = (0..children.len())
         .filter(|at| {
-            !matches!(children[*at].class, Class::Comment | Class::Attribute)
+            !matches!(children[*at].class, Class::Comment | Class::Attribute | Class::Doc(_))
                 || children[*at].gone.is_some()
         })
         .collect();
@@ -221,7 +270,7 @@ fn remove_from(
             if only_name_of_import(parent, &children, &solid, place) {
                 pieces.push((tidy(lines, parent.byte_range()), op));
             } else {
-                let mut range = with_attributes(&children, solid[place]);
+                let mut range = with_attributes(lines, &children, solid[place]);
                 if let Some(next) = solid.get(place + 1).map(|at| &children[*at])
                     && next.class == Class::Semicolon
                     && source[range.end..next.range.start]
@@ -269,16 +318,20 @@ fn only_name_of_import(
             .all(|at| children[*at].gone.is_some() || !is_name(&children[*at]))
 }
 
-/// The child's bytes with the attributes that stand directly before it.
-fn with_attributes(children: &[Child<'_>], at: usize) -> Range<usize> {
+/// The child's bytes with the attributes and the comments before it that belong to it.
+fn with_attributes(lines: &Lines<'_>, children: &[Child<'_>], at: usize) -> Range<usize> {
     let mut start = children[at].range.start;
     for before in children[..at].iter().rev() {
-        match before.class {
-            Class::Attribute if before.gone.is_none() => start = before.range.start,
-            Class::Attribute | Class::Comment | Class::Comma | Class::Semicolon | Class::Item => {
-                break;
-            }
+        let belongs = before.gone.is_none()
+            && match before.class {
+                Class::Attribute => true,
+                Class::Doc(doc) => doc.is_of(lines, &before.range, start, children[at].kind),
+                Class::Comment | Class::Comma | Class::Semicolon | Class::Item => false,
+            };
+        if !belongs {
+            break;
         }
+        start = before.range.start;
     }
     start..children[at].range.end
 }
@@ -303,7 +356,7 @@ fn remove_run(
     let trailing = is_comma(last + 1);
     let kept_before = place >= 2 && is_comma(place - 1);
     let only_space = |from: usize, to: usize| is_blank(&lines.source[from..to]);
-    let range_of = |place: usize| with_attributes(children, solid[place]);
+    let range_of = |place: usize| with_attributes(lines, children, solid[place]);
     let mut run: Option<Range<usize>> = None;
     let mut add = |range: Range<usize>, pieces: &mut Vec<_>| match &mut run {
         // Items with nothing but space between them go as one.
@@ -311,7 +364,11 @@ fn remove_run(
         Some(run) => pieces.push((tidy(lines, std::mem::replace(run, range)), op)),
         None => run = Some(range),
     };
-    if !trailing && kept_before {
+    // Of an array with holes the commas count.
+    let before_comma = place.checked_sub(2).and_then(child);
+    let hole = before_comma
+        .is_none_or(|child| child.class == Class::Comma || matches!(child.kind, "[" | "("));
+    if !trailing && kept_before && !hole {
         // The last of a list: the comma before goes, and comments behind that comma stay.
         add(children[solid[place - 1]].range.clone(), pieces);
     }

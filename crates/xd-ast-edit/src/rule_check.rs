@@ -7,8 +7,9 @@ use ast_grep_core::Language as _;
 use serde_json::{Map, Value};
 
 use crate::language::Lang;
+use crate::list_tail::endangered;
 use crate::literal::{Needed, Tokens, texts_of};
-use crate::pattern::{Bindings, Found};
+use crate::pattern::{Bindings, Found, PatternError};
 use crate::rule::{Rule, first_line};
 use crate::rule_fault::{RuleFault, RuleProblem};
 use crate::rule_pattern;
@@ -361,7 +362,12 @@ impl Checker {
             })?
         };
         match binds {
-            Binds::Kept => self.found.collect(&node),
+            Binds::Kept => {
+                if let Some((name, separator)) = endangered(&node) {
+                    return Err(fault(PatternError::SeparatorBehindList { name, separator }));
+                }
+                self.found.collect(&node);
+            }
             Binds::Lost => {
                 let mut lost = Found::default();
                 lost.collect(&node);

@@ -51,7 +51,7 @@ impl CompiledRule {
     pub(crate) fn compile(lang: Lang, rule: &Rule) -> Result<Self, RuleFault> {
         let mut document = rule.document().clone();
         let checked = check(lang, &mut document)?;
-        let template = template_of(&document, &checked)?;
+        let template = template_of(&document, &checked)?.of_language(lang);
         let mut bare = Map::new();
         for key in ["rule", "constraints", "utils", "transform"] {
             if let Some(value) = document.shift_remove(key) {

@@ -10,7 +10,13 @@
 //!   otherwise it is an error that offers both ways out. It is never silently empty.
 //! - One line break at the very end is dropped: the match did not contain one.
 
-use crate::pattern::Bindings;
+use ast_grep_core::Language as _;
+
+use crate::indent::fixed_ranges;
+use crate::language::Lang;
+use crate::list_tail::Tails;
+use crate::pattern::{Bindings, is_placeholder};
+use crate::tree::Tree;
 use crate::variable::{Form, Occurrence, variables};
 
 /// Why a template is refused (`CONTRACT S7`).
@@ -82,6 +88,13 @@ pub(crate) struct Template {
     pub(crate) pieces: Vec<Piece>,
     /// The smallest indentation by spaces of any line after the first: its indentation unit.
     pub(crate) indent_unit: usize,
+    /// For each of its lines, whether it begins inside a string, where white space is content. None
+    /// before [`Template::of_language`].
+    fixed: Vec<bool>,
+    /// For each of its pieces, whether it stands inside a string.
+    literal: Vec<bool>,
+    /// How many tokens of the pattern stand behind each list.
+    tails: Tails,
 }
 
 impl Template {
@@ -125,7 +138,84 @@ impl Template {
             .filter(|spaces| *spaces > 0)
             .min()
             .unwrap_or(0);
-        Ok(Self { pieces, indent_unit })
+        Ok(Self {
+            pieces,
+            indent_unit,
+            fixed: Vec::new(),
+            literal: Vec::new(),
+            tails: Tails::new(),
+        })
+    }
+
+    /// The template as code of `lang`: which of its lines begin inside a string is read off its tree,
+    /// in the first context that it parses in, or off the tree of what it is alone.
+    pub(crate) fn of_language(mut self, lang: Lang) -> Self {
+        let mut code = String::new();
+        // Where each piece begins, in characters: the sign of a variable may get another width.
+        let mut starts = Vec::with_capacity(self.pieces.len());
+        for piece in &self.pieces {
+            starts.push(code.chars().count());
+            match piece {
+                Piece::Text(text) => code.push_str(text),
+                Piece::Single(name) => code.extend(["$", name]),
+                Piece::List(name) => code.extend(["$$$", name]),
+            }
+        }
+        let own = lang.grammar().pre_process_pattern(&code).into_owned();
+        let starts: Vec<usize> = starts
+            .into_iter()
+            .map(|start| own.char_indices().nth(start).map_or(own.len(), |(at, _)| at))
+            .collect();
+        let mut alone = None;
+        for (before, after) in lang.contexts().iter().copied().flatten() {
+            let whole = format!("{before}{own}{after}");
+            let Ok(tree) = Tree::parse(&whole, lang) else { continue };
+            let end = before.len() + own.len();
+            let is_sound =
+                tree.first_error_but(|node| is_placeholder(node, &whole, end, lang)).is_none();
+            if is_sound || (before.is_empty() && alone.is_none()) {
+                let fixed = fixed_ranges(tree.cursor().node(), &whole, lang);
+                let inside = |at: usize| {
+                    fixed.iter().any(|range| {
+                        range.start < at + before.len() && at + before.len() < range.end
+                    })
+                };
+                let breaks = memchr::memchr_iter(b'\n', own.as_bytes());
+                let lines = std::iter::once(false).chain(breaks.map(|at| inside(at + 1))).collect();
+                let literal = |at: &usize| {
+                    !lang.indents_leaves() && (inside(*at) || tree.is_in_string(at + before.len()))
+                };
+                let pieces = starts.iter().map(literal).collect();
+                let found = (lines, pieces);
+                if is_sound {
+                    alone = Some(found);
+                    break;
+                }
+                alone = Some(found);
+            }
+        }
+        (self.fixed, self.literal) = alone.unwrap_or_default();
+        self
+    }
+
+    /// With the number of tokens that its pattern has behind each list.
+    pub(crate) fn with_tails(self, tails: Tails) -> Self {
+        Self { tails, ..self }
+    }
+
+    /// How many tokens at the end of the list `name` belong to the pattern.
+    pub(crate) fn tail(&self, name: &str) -> usize {
+        self.tails.get(name).copied().unwrap_or_default()
+    }
+
+    /// Whether line `number` of the template, from 0, begins inside a string.
+    pub(crate) fn is_fixed(&self, number: usize) -> bool {
+        self.fixed.get(number) == Some(&true)
+    }
+
+    /// Whether piece `number` of the template, from 0, stands inside a string.
+    pub(crate) fn is_literal(&self, number: usize) -> bool {
+        self.literal.get(number) == Some(&true)
     }
 }
 

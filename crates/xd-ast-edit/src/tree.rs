@@ -136,6 +136,20 @@ impl Tree {
         self.root.adopt(node)
     }
 
+    /// Whether the byte at `at` stands inside a string or a here-document.
+    pub(crate) fn is_in_string(&self, at: usize) -> bool {
+        let mut node = self.cursor().node().descendant_for_byte_range(at, at + 1);
+        while let Some(here) = node {
+            let kind = here.kind();
+            let of_text = kind.contains("string") || kind.contains("heredoc");
+            if of_text && here.start_byte() < at && here.end_byte() > at + 1 {
+                return true;
+            }
+            node = here.parent();
+        }
+        false
+    }
+
     /// Where the first syntax error is, in bytes; none for a source that parses.
     pub(crate) fn first_error(&self) -> Option<usize> {
         self.first_error_but(|_| false)
@@ -161,6 +175,11 @@ impl Tree {
         let tree = with_parser(self.lang, |parser| parser.parse(&result, Some(&tree)))?;
         let doc = StrDoc { src: result, lang: self.lang.grammar(), tree };
         Some(Self { root: AstGrep::doc(doc), lang: self.lang })
+    }
+
+    /// The language.
+    pub(crate) fn lang(&self) -> Lang {
+        self.lang
     }
 
     /// The source.

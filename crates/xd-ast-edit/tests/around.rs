@@ -173,21 +173,6 @@ fn invariant_a7_a_removed_operand_does_not_take_the_next_line() {
 }
 
 #[test]
-fn invariant_a7_a_tuple_does_not_become_its_one_item() {
-    all_refused(
-        &[
-            ("python", "x = a, b\n", "b", ""),
-            ("python", "a, b = x\n", "b", ""),
-            ("python", "f((a, b))\n", "b", ""),
-            ("rust", "fn m() { f((a, b)); }\n", "b", ""),
-        ],
-        any_refusal,
-    );
-    check("python", "x = a, b, c\n", "b", "", "x = a, c\n");
-    check("rust", "fn m() { f((a, b, c)); }\n", "b", "", "fn m() { f((a, c)); }\n");
-}
-
-#[test]
 fn invariant_a7_a_replacement_is_grouped_as_it_was_matched() {
     all_refused(
         &[
