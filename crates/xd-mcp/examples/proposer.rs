@@ -84,9 +84,10 @@ impl ServerHandler for Proposer {
     async fn call_tool(
         &self,
         request: CallToolRequestParams,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let reason = request.meta.as_ref().and_then(|meta| meta.0.0.get("xd/reason")).cloned();
+        // The reason of the decision comes with the call.
+        let reason = context.meta.0.0.get("xd/reason").cloned();
         let arguments = request.arguments.unwrap_or_default();
         let what = word(&arguments, "what");
         let proposed = match &*request.name {

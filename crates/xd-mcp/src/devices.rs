@@ -23,7 +23,7 @@ use std::{
 use futures_util::future::join_all;
 use rmcp::{
     RoleClient, ServiceExt as _,
-    service::{RunningService, RunningServiceCancellationToken},
+    service::{ClientInitializeError, RunningService, RunningServiceCancellationToken},
     transport::IntoTransport,
 };
 use tokio_util::task::TaskTracker;
@@ -73,6 +73,9 @@ pub enum ConnectError {
         /// What the system said.
         source: std::io::Error,
     },
+    /// It went away while it was to begin.
+    #[error("it ended before it had begun")]
+    Ended,
     /// It does not begin as the protocol says.
     #[error("it does not begin as the protocol says: {0}")]
     Handshake(String),
@@ -212,7 +215,15 @@ impl Devices {
                     Err(_) => Err(ConnectError::Slow(limit)),
                 }
             }
-            Ok(Err(error)) => Err(ConnectError::Handshake(error.to_string())),
+            Ok(Err(error)) => Err(match error {
+                ClientInitializeError::ConnectionClosed(_)
+                | ClientInitializeError::TransportError { .. }
+                    if mounting.line == Line::Stream =>
+                {
+                    ConnectError::Ended
+                }
+                error => ConnectError::Handshake(error.to_string()),
+            }),
             Err(_) => Err(ConnectError::Slow(limit)),
         };
         match listed {

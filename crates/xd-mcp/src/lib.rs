@@ -74,11 +74,11 @@ mod connection;
 pub mod devices;
 #[cfg(feature = "http")]
 mod http;
-#[cfg(feature = "devices")]
 mod inert;
 mod lines;
 mod offer;
 mod options;
+mod plan;
 mod progress;
 mod prompts;
 mod question;

@@ -44,6 +44,9 @@ impl Caller {
         arguments: Option<JsonObject>,
         meta: Option<RequestMetaObject>,
     ) -> Called {
+        if self.peer.is_transport_closed() {
+            return self.not_sent();
+        }
         let server = &self.server;
         let mut params = CallToolRequestParams::new(tool.to_owned());
         (params.arguments, params.meta) = (arguments, meta);
@@ -59,10 +62,7 @@ impl Caller {
             Ok(Err(ServiceError::TransportSend(error)))
                 if self.line == Line::Stream || web::never_arrived(error.error.as_ref()) =>
             {
-                Called::NotSent(format!(
-                    "The server `{server}` has ended or cannot be reached; the call was not sent. Go \
-                     on without its devices: they are mounted anew when the host starts it again."
-                ))
+                self.not_sent()
             }
             Ok(Err(ServiceError::UnexpectedResponse)) => Called::Unknown(format!(
                 "The server `{server}` answered with something that is no result: a question or a \
@@ -80,6 +80,14 @@ impl Caller {
                 self.limits.call
             )),
         }
+    }
+
+    fn not_sent(&self) -> Called {
+        Called::NotSent(format!(
+            "The server `{}` has ended or cannot be reached; the call was not sent. Go on without its \
+             devices: they are mounted anew when the host starts it again.",
+            self.server
+        ))
     }
 
     /// Foreign text, as much of it as is passed on.

@@ -62,8 +62,11 @@ fn tools_of_another_server_are_devices_of_the_agent() {
 // CONTRACT W6, case 168: a mark counts where the user trusts it; everything else is asked about.
 #[test]
 fn case_168_what_is_not_trusted_to_look_is_not_run_unasked() {
-    let replies =
-        [write("xd://own.read", r#"{"path": "b.txt"}"#), write("xd://own.edit", "{}"), text("Done.")];
+    let replies = [
+        write("xd://own.read", r#"{"path": "b.txt"}"#),
+        write("xd://own.edit", "{}"),
+        text("Done."),
+    ];
     let folder = folder(&replies);
     let mut entry = own(&folder);
     servers(&folder, "own", entry.clone());
@@ -219,7 +222,8 @@ async fn f1_a_tool_elsewhere_proposes_and_the_model_decides() {
         json!({ "url": format!("http://{address}/mcp"), "readOnlyHints": true }),
     );
     let run = tokio::task::spawn_blocking(move || {
-        let run = agent(&folder, &["--json", "--mcp", "mcp.json", "--approval", "yolo", "Mend it."]);
+        let run =
+            agent(&folder, &["--json", "--mcp", "mcp.json", "--approval", "yolo", "Mend it."]);
         (run, folder)
     });
     let (run, folder) = run.await.unwrap();
