@@ -218,6 +218,10 @@ pub(crate) struct McpArguments {
     /// Stage what `write` does to files too, so that every change waits for a confirm.
     #[arg(long)]
     pub(crate) stage_writes: bool,
+    /// Begin in plan mode: nothing changes through this server until a person has approved a plan
+    /// in the client.
+    #[arg(long)]
+    pub(crate) plan: bool,
 }
 
 /// Who confirms what a client stages.

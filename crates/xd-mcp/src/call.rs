@@ -9,10 +9,10 @@ use xd_protocol::{
     classify, notice, split_selector,
 };
 use xd_resolve::{
-    ActionState, Decider, Refusal, Resolution, Tier, ToolCall, ToolResult, Wording,
+    ActionState, Decider, PlanMode, Refusal, Resolution, Tier, ToolCall, ToolResult, Wording,
     confirm_of_call, dispatch_result,
 };
-use xd_session::Directive;
+use xd_session::{Directive, PlanAnswer};
 use xd_write::{CallScope, ProgressSink, Restored};
 
 use crate::{
@@ -29,6 +29,8 @@ pub(crate) struct Scope {
     pub(crate) decider: Decider,
     pub(crate) cancel: CancellationToken,
     pub(crate) progress: ProgressSink,
+    /// What a person said of the plan that the call submits, and the text that was shown.
+    pub(crate) said_of_plan: Option<(Arc<str>, PlanAnswer)>,
 }
 
 /// Runs a call to its answer.
@@ -114,7 +116,7 @@ struct Calling<'a> {
 }
 
 impl Calling<'_> {
-    async fn run(&self, call: ToolCall, scope: Scope) -> Answer {
+    async fn run(&self, call: ToolCall, mut scope: Scope) -> Answer {
         let opened = &self.locked.opened;
         let confirm = confirm_of_call(&call);
         let before = Before::of(opened);
@@ -131,7 +133,10 @@ impl Calling<'_> {
             Some(_) => CancellationToken::new(),
             None => scope.cancel.clone(),
         };
+        opened.reviewer.expect(scope.said_of_plan.take());
         let result = batch(opened, &call, &scope, cancel).await;
+        opened.reviewer.expect(None);
+        self.stack.planning(opened.session.plan_mode());
         self.stack.lift(opened.session.actions().take_failed_applies());
         let mut answer = Answer::worked(result, opened, &before);
         let bare = confirm.is_some_and(|confirm| confirm.selection == Selection::Head);
@@ -148,6 +153,10 @@ impl Calling<'_> {
     /// could know of (**Invariant X2**, `CONTRACT G5`). A stale action may be made anew.
     fn held_back(&self, call: &ToolCall) -> Option<ToolResult> {
         let opened = &self.locked.opened;
+        // What is pending cannot be applied then, and plan mode holds back what changes anything.
+        if opened.session.plan_mode() == PlanMode::On {
+            return None;
+        }
         let known: Vec<_> = opened
             .session
             .actions()
@@ -249,6 +258,9 @@ fn makes_anew(call: &ToolCall) -> bool {
 fn reminder(opened: &Opened, stack: &Stack, connection: &Connection) -> Option<String> {
     let head = opened.session.actions().head()?;
     let number = head.number();
+    if opened.session.plan_mode() == PlanMode::On {
+        return None;
+    }
     if stack.is_lifted(number) || !connection.remind(number) {
         return None;
     }

@@ -4,27 +4,34 @@
 //! documents are read like those of any device, its arguments are checked against its schema before
 //! it is called, and what it answers is bounded.
 
+mod calling;
+mod child;
 mod foreign;
+mod mounting;
+mod proposal;
 mod spec;
 mod web;
 
 use std::{
+    ffi::OsString,
     fmt,
-    sync::{Arc, Mutex, PoisonError, Weak},
+    path::PathBuf,
+    sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
 
+use futures_util::future::join_all;
 use rmcp::{
-    ClientHandler, RoleClient, ServiceExt as _,
-    model::{ClientCapabilities, ClientConfig, Implementation},
-    service::{NotificationContext, Peer, RunningServiceCancellationToken},
-    transport::{IntoTransport, TokioChildProcess},
+    RoleClient, ServiceExt as _,
+    service::{ClientInitializeError, RunningService, RunningServiceCancellationToken},
+    transport::IntoTransport,
 };
 use tokio_util::task::TaskTracker;
 use xd_write::{Host, RefreshError, Tool};
 
-use foreign::Foreign;
-pub use spec::{Reach, ServerSpec, SpecFault, read_servers};
+use child::{Said, Surroundings};
+use mounting::Mounting;
+pub use spec::{Hints, Reach, ServerSpec, SpecFault, read_servers};
 
 /// How much of other servers' text is passed on, and how long they are waited for.
 #[derive(Debug, Clone)]
@@ -66,6 +73,9 @@ pub enum ConnectError {
         /// What the system said.
         source: std::io::Error,
     },
+    /// It went away while it was to begin.
+    #[error("it ended before it had begun")]
+    Ended,
     /// It does not begin as the protocol says.
     #[error("it does not begin as the protocol says: {0}")]
     Handshake(String),
@@ -75,15 +85,27 @@ pub enum ConnectError {
     /// It takes too long.
     #[error("it did not begin within {0:?}")]
     Slow(Duration),
-    /// Its tools cannot be had or mounted.
+    /// Its tools cannot be had.
+    #[error("{0}")]
+    Unlisted(String),
+    /// Its tools cannot be mounted.
     #[error(transparent)]
     Refresh(#[from] RefreshError),
+    /// Any of these, of a server that complained on its standard error.
+    #[error("{error}; it said: {said}")]
+    Complained {
+        /// What went wrong.
+        error: Box<ConnectError>,
+        /// The end of what it wrote there, on one line, without the values it was given.
+        said: String,
+    },
 }
 
 /// The other servers of a host. Dropped, it leaves them; what is mounted then answers with an error.
 pub struct Devices {
     host: Arc<Host>,
     limits: Arc<Limits>,
+    surroundings: Surroundings,
     running: Mutex<Vec<RunningServiceCancellationToken>>,
     tasks: TaskTracker,
 }
@@ -95,111 +117,162 @@ impl Devices {
         Self {
             host,
             limits: Arc::new(limits),
+            surroundings: Surroundings::default(),
             running: Mutex::default(),
             tasks: TaskTracker::new(),
         }
     }
 
+    /// Sets all that started servers see of the environment, beside what their entries give them.
+    /// Without it they see what this process does, keys and all.
+    #[must_use]
+    pub fn environment(
+        mut self,
+        variables: impl IntoIterator<Item = (OsString, OsString)>,
+    ) -> Self {
+        self.surroundings.variables = Some(variables.into_iter().collect());
+        self
+    }
+
+    /// Sets where servers run whose entries name no folder, and what a relative one counts from.
+    #[must_use]
+    pub fn directory(mut self, directory: impl Into<PathBuf>) -> Self {
+        self.surroundings.directory = Some(directory.into());
+        self
+    }
+
     /// Starts a server, or goes to where it runs, and mounts its tools. What a started one writes to
-    /// its standard error is not shown.
+    /// its standard error is told only where it ends or does not begin.
     ///
     /// # Errors
     /// [`ConnectError`]; the host's listing names it from then on.
     pub async fn start(&self, spec: &ServerSpec) -> Result<(), ConnectError> {
-        let (name, hints) = (&spec.name, spec.read_only_hints);
-        match &spec.reach {
-            Reach::Command { command, args, env, directory } => {
-                let mut child = tokio::process::Command::new(command);
-                child.args(args).envs(env).kill_on_drop(true);
-                if let Some(directory) = directory {
-                    child.current_dir(directory);
-                }
-                let silent = std::process::Stdio::null();
-                match TokioChildProcess::builder(child).stderr(silent).spawn() {
-                    Ok((child, _)) => self.connect_as(name, hints, child).await,
-                    Err(source) => {
-                        let error = ConnectError::Start { command: command.clone(), source };
-                        self.failed(name, &error);
-                        Err(error)
-                    }
-                }
-            }
-            Reach::Http { url, headers } => match web::transport(url, headers) {
-                Ok(transport) => self.connect_as(name, hints, transport).await,
-                Err(error) => {
-                    self.failed(name, &error);
-                    Err(error)
-                }
-            },
-        }
+        let begun = self.begin(spec).await;
+        self.mount(&spec.name, begun)
+    }
+
+    /// Starts all of these at once and mounts their tools in the order given, whichever was first.
+    /// Answers for each, in that order, what [`start`](Self::start) would.
+    pub async fn start_all(&self, specs: &[ServerSpec]) -> Vec<Result<(), ConnectError>> {
+        let begun = join_all(specs.iter().map(|spec| self.begin(spec))).await;
+        specs.iter().zip(begun).map(|(spec, begun)| self.mount(&spec.name, begun)).collect()
     }
 
     /// Mounts the tools of the server at the other end of `transport`, under `name`.
     ///
     /// # Errors
     /// [`ConnectError`]; the host's listing names it from then on.
-    pub async fn connect<T, E, A>(&self, name: &str, transport: T) -> Result<(), ConnectError>
-    where
-        T: IntoTransport<RoleClient, E, A>,
-        E: std::error::Error + Send + Sync + 'static,
-    {
-        self.connect_as(name, true, transport).await
-    }
-
-    async fn connect_as<T, E, A>(
+    pub async fn connect<T, E, A>(
         &self,
         name: &str,
-        read_only_hints: bool,
+        hints: Hints,
         transport: T,
     ) -> Result<(), ConnectError>
     where
         T: IntoTransport<RoleClient, E, A>,
         E: std::error::Error + Send + Sync + 'static,
     {
-        let connected = self.connected(name, read_only_hints, transport).await;
-        if let Err(error) = &connected {
-            self.failed(name, error);
+        let begun = self.greet(self.mounting(name, hints, Line::Stream), transport, None).await;
+        self.mount(name, begun)
+    }
+
+    /// Everything but the mounting.
+    async fn begin(&self, spec: &ServerSpec) -> Result<Begun, ConnectError> {
+        match &spec.reach {
+            Reach::Command { command, args, env, directory } => {
+                let started =
+                    child::spawn(command, args, env, directory.as_deref(), &self.surroundings);
+                let (child, said) = started
+                    .map_err(|source| ConnectError::Start { command: command.clone(), source })?;
+                let mounting = self.mounting(&spec.name, spec.hints, Line::Stream);
+                self.greet(mounting, child, said).await
+            }
+            Reach::Http { url, headers } => {
+                let transport = web::transport(url, headers)?;
+                let mounting = self.mounting(&spec.name, spec.hints, Line::Web);
+                self.greet(mounting, transport, None).await
+            }
         }
-        connected
     }
 
-    async fn connected<T, E, A>(
+    async fn greet<T, E, A>(
         &self,
-        name: &str,
-        read_only_hints: bool,
+        mounting: Mounting,
         transport: T,
-    ) -> Result<(), ConnectError>
+        mut said: Option<Said>,
+    ) -> Result<Begun, ConnectError>
     where
         T: IntoTransport<RoleClient, E, A>,
         E: std::error::Error + Send + Sync + 'static,
     {
-        let mounting = Mounting {
+        let limit = self.limits.start;
+        let beginning = tokio::time::timeout(limit, mounting.clone().serve(transport)).await;
+        let listed = match beginning {
+            Ok(Ok(service)) => {
+                match tokio::time::timeout(limit, mounting.listed(service.peer())).await {
+                    Ok(Ok(tools)) => Ok((service, tools)),
+                    Ok(Err(message)) => Err(ConnectError::Unlisted(message)),
+                    Err(_) => Err(ConnectError::Slow(limit)),
+                }
+            }
+            Ok(Err(error)) => Err(match error {
+                ClientInitializeError::ConnectionClosed(_)
+                | ClientInitializeError::TransportError { .. }
+                    if mounting.line == Line::Stream =>
+                {
+                    ConnectError::Ended
+                }
+                error => ConnectError::Handshake(error.to_string()),
+            }),
+            Err(_) => Err(ConnectError::Slow(limit)),
+        };
+        match listed {
+            Ok((service, tools)) => Ok(Begun { service, tools, mounting, said }),
+            Err(error) => {
+                let told = match &mut said {
+                    Some(said) => said.told().await,
+                    None => None,
+                };
+                Err(match told {
+                    Some(said) => ConnectError::Complained { error: Box::new(error), said },
+                    None => error,
+                })
+            }
+        }
+    }
+
+    fn mount(&self, name: &str, begun: Result<Begun, ConnectError>) -> Result<(), ConnectError> {
+        let mounted = begun.and_then(|begun| {
+            let Begun { service, tools, mounting, mut said } = begun;
+            mounting.mount(Ok(tools))?;
+            let running = || self.running.lock().unwrap_or_else(PoisonError::into_inner);
+            running().push(service.cancellation_token());
+            self.tasks.spawn(async move {
+                let _ = service.waiting().await;
+                let told = match &mut said {
+                    Some(said) => said.told().await,
+                    None => None,
+                };
+                let told = told.map(|said| format!("; it said: {said}")).unwrap_or_default();
+                // The devices stay, and say so; what comes back under the name must be mounted anew.
+                mounting.mount(Err(format!("the server has ended{told}"))).ok();
+            });
+            Ok(())
+        });
+        if let Err(error) = &mounted {
+            let message = error.to_string();
+            self.host.with_registry(|registry| registry.set_failure(name, message));
+        }
+        mounted
+    }
+
+    fn mounting(&self, name: &str, hints: Hints, line: Line) -> Mounting {
+        Mounting {
             host: Arc::downgrade(&self.host),
             limits: Arc::clone(&self.limits),
             server: name.into(),
-            read_only_hints,
-        };
-        let slow = || ConnectError::Slow(self.limits.start);
-        let beginning = mounting.clone().serve(transport);
-        let service = tokio::time::timeout(self.limits.start, beginning)
-            .await
-            .map_err(|_| slow())?
-            .map_err(|error| ConnectError::Handshake(error.to_string()))?;
-        let listing = mounting.refresh(service.peer());
-        tokio::time::timeout(self.limits.start, listing).await.map_err(|_| slow())??;
-        let running = || self.running.lock().unwrap_or_else(PoisonError::into_inner);
-        running().push(service.cancellation_token());
-        self.tasks.spawn(async move {
-            let _ = service.waiting().await;
-            // The devices stay, and say so; what comes back under the name must be mounted anew.
-            mounting.listed(Err("the server has ended".to_owned())).ok();
-        });
-        Ok(())
-    }
-
-    fn failed(&self, name: &str, error: &ConnectError) {
-        if !matches!(error, ConnectError::Refresh(_)) {
-            self.host.with_registry(|registry| registry.set_failure(name, error.to_string()));
+            hints,
+            line,
         }
     }
 
@@ -228,74 +301,19 @@ impl fmt::Debug for Devices {
     }
 }
 
-/// The mounting of one server's tools: the client that hears when its list changes.
-#[derive(Clone)]
-struct Mounting {
-    host: Weak<Host>,
-    limits: Arc<Limits>,
-    server: Arc<str>,
-    read_only_hints: bool,
+/// A server that has begun and listed its tools.
+struct Begun {
+    service: RunningService<RoleClient, Mounting>,
+    tools: Vec<Arc<dyn Tool>>,
+    mounting: Mounting,
+    said: Option<Said>,
 }
 
-impl Mounting {
-    /// Asks for the list and mounts it in one step; where that fails, the former one stays
-    /// (`CONTRACT R2`, case 58).
-    async fn refresh(&self, peer: &Peer<RoleClient>) -> Result<(), RefreshError> {
-        let listed = match peer.list_all_tools().await {
-            Ok(tools) if tools.len() > self.limits.tools => Err(format!(
-                "it lists {} tools; at most {} are mounted",
-                tools.len(),
-                self.limits.tools
-            )),
-            Ok(tools) => Ok(tools
-                .into_iter()
-                .map(|tool| {
-                    let limits = Arc::clone(&self.limits);
-                    let foreign = Foreign::new(
-                        &self.server,
-                        tool,
-                        peer.clone(),
-                        limits,
-                        self.read_only_hints,
-                    );
-                    Arc::new(foreign) as Arc<dyn Tool>
-                })
-                .collect()),
-            Err(error) => Err(format!("its tools cannot be listed: {error}")),
-        };
-        self.listed(listed)
-    }
-
-    fn listed(&self, listed: Result<Vec<Arc<dyn Tool>>, String>) -> Result<(), RefreshError> {
-        match self.host.upgrade() {
-            Some(host) => {
-                host.with_registry(|registry| registry.refresh_origin(&self.server, listed))
-            }
-            None => Ok(()),
-        }
-    }
-}
-
-impl ClientHandler for Mounting {
-    fn get_info(&self) -> ClientConfig {
-        let us = Implementation::new("xd", env!("CARGO_PKG_VERSION"));
-        ClientConfig::new(ClientCapabilities::default(), us)
-    }
-
-    async fn on_tool_list_changed(&self, context: NotificationContext<RoleClient>) {
-        let (mounting, peer) = (self.clone(), context.peer);
-        // Waiting for an answer within a handler would keep that answer from coming.
-        tokio::spawn(async move {
-            let refreshing = mounting.refresh(&peer);
-            match tokio::time::timeout(mounting.limits.start, refreshing).await {
-                Ok(Ok(())) => {}
-                Ok(Err(error)) => {
-                    tracing::warn!(server = %mounting.server, %error, "not refreshed")
-                }
-                Err(_) => {
-                    mounting.listed(Err("its tools were not listed in time".to_owned())).ok();
-                }
-            }
-        });
-    }
+/// What a server is spoken to over: by it one knows whether a message that failed was sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Line {
+    /// Two streams: what could not be written was not sent whole.
+    Stream,
+    /// Requests over HTTP: one that failed may have arrived.
+    Web,
 }

@@ -21,6 +21,10 @@
 //!   where it could mean another one (`CONTRACT D14`).
 //! - **Invariant X6:** every request gets one answer, whatever came in; a broken message ends no
 //!   connection, and an id in use starts nothing twice.
+//! - **Invariant X7:** what a tool elsewhere proposes is staged as it should be or not at all, and a
+//!   change set of it is bound to what the proposal says it starts from (`CONTRACT F2, S7`).
+//! - **Invariant X8:** no call to another server is made twice: neither a tool's, nor the apply or the
+//!   discard of what it proposed; where the outcome is not known, that is said (`CONTRACT D11`).
 //!
 //! # Sharing
 //! The stack is that of the shell: the session `shell` of the workspace's state. Every call takes
@@ -70,9 +74,11 @@ mod connection;
 pub mod devices;
 #[cfg(feature = "http")]
 mod http;
+mod inert;
 mod lines;
 mod offer;
 mod options;
+mod plan;
 mod progress;
 mod prompts;
 mod question;

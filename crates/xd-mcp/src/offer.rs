@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 use serde_json::{Value, json};
+use xd_resolve::PlanMode;
 use xd_write::Tool as _;
 
 use crate::answer;
@@ -14,6 +15,17 @@ pub const INSTRUCTIONS: &str = "Edits are staged: edit and ast_edit answer with 
 change no file. Decide each with write: a one-sentence reason to xd://resolve applies it, to \
 xd://reject discards it; xd://resolve@<n> names number n. Until then tools that would change files \
 are refused; read works.";
+
+const PLAN: &str = " The server begins in plan mode: until a person has approved a plan nothing \
+changes. Write it to local://<slug>-plan.md, then the slug to xd://propose.";
+
+/// What a client is told at the begin.
+pub(crate) fn instructions(plan: PlanMode) -> String {
+    match plan {
+        PlanMode::Off => INSTRUCTIONS.to_owned(),
+        PlanMode::On => format!("{INSTRUCTIONS}{PLAN}"),
+    }
+}
 
 const READ: &str = "Reads a file, a folder or an xd:// address. A selector picks lines: \
 src/a.rs:10-40. xd:// lists more tools, xd://<tool> documents one, xd://resolve@<n> shows staged \
@@ -128,7 +140,7 @@ mod tests {
             }
         }
         let tools = serde_json::to_value(tools()).unwrap();
-        let total = described(&tools) + INSTRUCTIONS.len();
+        let total = described(&tools) + instructions(PlanMode::On).len();
         assert!(total < 2048, "{total} bytes");
         assert!(total > 500, "{total} bytes: nothing is taught");
     }

@@ -2,6 +2,7 @@
 
 use std::{fmt, sync::Arc, time::Duration};
 
+use xd_resolve::PlanMode;
 use xd_write::{HostBuilder, MountError, Policy, Workspace};
 
 /// How long a call waits for another process that is at work on the same state.
@@ -35,6 +36,7 @@ pub struct Options {
     pub(crate) answer_within: Duration,
     pub(crate) patience: Duration,
     pub(crate) session: Arc<str>,
+    pub(crate) plan: PlanMode,
     pub(crate) extend: Option<Extend>,
 }
 
@@ -49,6 +51,7 @@ impl Options {
             answer_within: ANSWER_WITHIN,
             patience: PATIENCE,
             session: SESSION.into(),
+            plan: PlanMode::Off,
             extend: None,
         }
     }
@@ -92,6 +95,15 @@ impl Options {
         self
     }
 
+    /// Lets the server begin in plan mode: nothing of the working tree changes through it until a
+    /// person has approved a plan in the client (`CONTRACT P1–P3, W7`). It holds for this server, and
+    /// for every client of it.
+    #[must_use]
+    pub fn plan(mut self) -> Self {
+        self.plan = PlanMode::On;
+        self
+    }
+
     /// Adds devices or tools. It is called whenever the session is restored, and once when the
     /// server begins, so that a name that cannot be mounted is told then.
     #[must_use]
@@ -119,6 +131,7 @@ impl fmt::Debug for Options {
             .field("policy", &self.policy)
             .field("ask", &self.ask)
             .field("session", &self.session)
+            .field("plan", &self.plan)
             .finish_non_exhaustive()
     }
 }

@@ -1,6 +1,6 @@
 //! A person is asked in the client, with the change in view.
 
-use std::{collections::BTreeMap, sync::Arc, time::Duration};
+use std::{collections::BTreeMap, time::Duration};
 
 use rmcp::{
     RoleServer,
@@ -17,7 +17,7 @@ use xd_protocol::{MAX_REASON_CHARS, Visible};
 use xd_resolve::StagedAction;
 use xd_write::Bound;
 
-use crate::{Ask, answer::bounded};
+use crate::{Ask, answer::bounded, inert::inert};
 
 /// How much of a change the question shows, in bytes; the rest is listed by file.
 const IN_VIEW: Bound = Bound::Bytes(16 * 1024);
@@ -96,12 +96,30 @@ impl Due {
 /// What a question is about, as it comes back with the answer. It is signed: a client cannot make
 /// one up.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct About {
-    pub(crate) number: u64,
-    /// The label, so that the number of another stack is noticed.
-    pub(crate) label: String,
-    /// What the model gave as its reason, where it has confirmed.
-    pub(crate) reason: Option<String>,
+pub(crate) enum About {
+    /// A staged action.
+    Action {
+        number: u64,
+        /// The label, so that the number of another stack is noticed.
+        label: String,
+        /// What the model gave as its reason, where it has confirmed.
+        reason: Option<String>,
+    },
+    /// A plan, and the digest of the text that was shown.
+    Plan { slug: String, digest: String },
+}
+
+impl About {
+    pub(crate) fn action(action: &StagedAction, reason: Option<String>) -> Self {
+        Self::Action { number: action.number().get(), label: action.label().to_owned(), reason }
+    }
+
+    fn reason(&self) -> Option<&str> {
+        match self {
+            Self::Action { reason, .. } => reason.as_deref(),
+            Self::Plan { .. } => None,
+        }
+    }
 }
 
 /// Asks, and signs what goes out.
@@ -127,33 +145,26 @@ impl Questions {
         Self { codec, within }
     }
 
-    /// Asks about `action`. No lock is held meanwhile.
+    /// Asks `message`. No lock is held meanwhile.
     ///
     /// # Cancel safety
     /// Dropped, the question is withdrawn and nothing is decided.
     pub(crate) async fn ask(
         &self,
         way: Way,
-        action: &Arc<StagedAction>,
-        reason: Option<String>,
+        message: String,
+        about: About,
         call: &CallToolRequestParams,
         context: &RequestContext<RoleServer>,
     ) -> Asked {
         let params = ElicitRequestParams::FormElicitationParams {
             meta: None,
-            message: message(action, reason.as_deref()),
+            message,
             requested_schema: form(),
         };
         match way {
             Way::None => Asked::Said(Said::Nothing("this client cannot ask a person")),
-            Way::Result => {
-                let about = About {
-                    number: action.number().get(),
-                    label: action.label().to_owned(),
-                    reason,
-                };
-                self.later(params, &about, call)
-            }
+            Way::Result => self.later(params, &about, call),
             Way::Request => {
                 let asking =
                     context.peer.create_elicitation_with_timeout(params, Some(self.within));
@@ -165,7 +176,7 @@ impl Questions {
                     answer = asking => answer,
                 };
                 Asked::Said(match answer {
-                    Ok(result) => said(&result, reason.as_deref()),
+                    Ok(result) => said(&result, about.reason()),
                     Err(rmcp::ServiceError::Timeout { .. }) => {
                         Said::Nothing("nobody answered within the time limit")
                     }
@@ -217,7 +228,7 @@ impl Questions {
         let answer =
             answer.and_then(|answer| serde_json::from_value::<ElicitResult>(answer.clone()).ok());
         let said = match answer {
-            Some(result) => said(&result, about.reason.as_deref()),
+            Some(result) => said(&result, about.reason()),
             None => Said::Nothing("no answer came back"),
         };
         Ok((about, said))
@@ -232,23 +243,15 @@ fn bound_to(call: &CallToolRequestParams) -> Vec<u8> {
 }
 
 /// The question: what would happen, with the differences. Foreign text cannot draw anything.
-fn message(action: &StagedAction, reason: Option<&str>) -> String {
+pub(crate) fn message(action: &StagedAction, reason: Option<&str>) -> String {
     let number = action.number();
     let mut text = format!("Apply staged action @{number} of `{}`?\n", action.source_tool_name());
     if let Some(reason) = reason {
         text += &format!("The model's reason: {}\n", Visible(reason));
     }
     text += "Accept applies it, decline discards it; otherwise it stays pending.\n\n";
-    for line in bounded(action, IN_VIEW).split('\n') {
-        // Tabs are layout, and harmless.
-        let mut parts = line.split('\t');
-        text += &Visible(parts.next().unwrap_or_default()).to_string();
-        for part in parts {
-            text.push('\t');
-            text += &Visible(part).to_string();
-        }
-        text.push('\n');
-    }
+    text += &inert(&bounded(action, IN_VIEW));
+    text.push('\n');
     text
 }
 
@@ -326,7 +329,7 @@ mod tests {
     #[test]
     fn a_made_up_answer_decides_nothing() {
         let questions = Questions::new(Duration::from_secs(60));
-        let about = About { number: 1, label: "Edit: 1 file".into(), reason: None };
+        let about = About::Action { number: 1, label: "Edit: 1 file".into(), reason: None };
         let call = CallToolRequestParams::new("edit");
         let params = ElicitRequestParams::FormElicitationParams {
             meta: None,

@@ -16,17 +16,22 @@ use rmcp::{
 use serde_json::{Value, json};
 use tokio_util::sync::{CancellationToken, DropGuard};
 use xd_protocol::{StageNumber, Target, Verdict, Visible, parse_xd_url};
-use xd_resolve::{ActionState, Decider, StagedAction, ToolCall, ToolResult, confirm_of_call};
+use xd_resolve::{
+    ActionState, Decider, PlanMode, StagedAction, ToolCall, ToolResult, confirm_of_call,
+};
+use xd_session::PlanAnswer;
 use xd_write::MountError;
 
 use crate::{
-    INSTRUCTIONS, Options,
+    Options,
     answer::Answer,
     call::{Scope, decision, run},
     changes::{Hearer, tell},
     connection::Connection,
-    offer, progress, prompts,
-    question::{Asked, Due, Questions, Said, Way},
+    offer,
+    plan::{self, Submitted},
+    progress, prompts,
+    question::{self, About, Asked, Due, Questions, Said, Way},
     resources,
     stack::{NotLocked, Opened, Stack},
 };
@@ -84,7 +89,16 @@ impl Server {
         call: ToolCall,
         context: &RequestContext<RoleServer>,
     ) -> Reply {
-        let due = Due::of(self.stack.options.ask, Way::of(context));
+        let way = Way::of(context);
+        let planning = self.planning(&call).await;
+        if let Some(Some(plan)) = planning {
+            return self.review(plan, way, call, request, context).await;
+        }
+        let due = match planning {
+            // Nothing could be applied; a person would be asked for nothing.
+            Some(None) => Due::No,
+            Some(Some(_)) | None => Due::of(self.stack.options.ask, way),
+        };
         let confirm = confirm_of_call(&call).filter(|confirm| confirm.verdict == Verdict::Apply);
         if let (Some(confirm), Due::Yes(_) | Due::Impossible) = (confirm, due) {
             // What nothing would come of is answered without asking anybody.
@@ -120,8 +134,81 @@ impl Server {
     ) -> Answer {
         let token = context.meta.get_progress_token();
         let (progress, _telling) = progress::telling(&context.peer, token);
-        let scope = Scope { decider, cancel: context.ct.clone(), progress };
+        let cancel = context.ct.clone();
+        let scope = Scope { decider, cancel, progress, said_of_plan: None };
         run(&self.stack, &self.connection, call, scope).await
+    }
+
+    /// While plan mode is on, the plan that the call submits, if it does.
+    async fn planning(&self, call: &ToolCall) -> Option<Option<Submitted>> {
+        let opened = self.stack.look().await.ok()?;
+        let on = opened.session.plan_mode() == PlanMode::On;
+        on.then(|| Submitted::by(call, &opened))
+    }
+
+    /// A plan is submitted: a person is asked, then the call runs with her answer (`CONTRACT P2`).
+    async fn review(
+        &self,
+        plan: Submitted,
+        way: Way,
+        call: ToolCall,
+        request: &CallToolRequestParams,
+        context: &RequestContext<RoleServer>,
+    ) -> Reply {
+        let Some(question) = plan.question() else {
+            return Reply::Answer(undecided(&format!(
+                "Nothing was submitted: the plan is too long to be shown to a person in whole. Make it \
+                 shorter than {} KiB.",
+                plan::LONGEST / 1024
+            )));
+        };
+        let about = About::Plan { slug: plan.slug.clone(), digest: plan.digest() };
+        let said = match way {
+            Way::None => {
+                return Reply::Answer(undecided(&format!(
+                    "Not approved: a person has to approve a plan here, and this client cannot ask \
+                     one. Plan mode stays on, and the plan is kept at local://{}-plan.md. Tell the \
+                     person: `xd read local://{}-plan.md` shows it, and the server started without \
+                     --plan lets it be carried out. Do not submit it again before that.",
+                    plan.slug, plan.slug
+                )));
+            }
+            Way::Request | Way::Result => {
+                match self.questions.ask(way, question, about, request, context).await {
+                    Asked::Said(said) => said,
+                    Asked::Later(question) => {
+                        return Reply::Response(CallToolResponse::InputRequired(*question));
+                    }
+                }
+            }
+        };
+        self.reviewed(plan, said, call, context).await
+    }
+
+    async fn reviewed(
+        &self,
+        plan: Submitted,
+        said: Said,
+        call: ToolCall,
+        context: &RequestContext<RoleServer>,
+    ) -> Reply {
+        let answer = match said {
+            Said::Accept(_) => PlanAnswer::Approved { text: Arc::clone(&plan.text) },
+            Said::Decline(words) => PlanAnswer::Refused { words },
+            Said::Nothing(why) => {
+                return Reply::Answer(undecided(&format!(
+                    "Nobody decided on the plan: {why}. Plan mode stays on. Do not submit it again \
+                     before you are asked to."
+                )));
+            }
+        };
+        let scope = Scope {
+            decider: Decider::Model,
+            cancel: context.ct.clone(),
+            progress: Arc::new(|_, _| {}),
+            said_of_plan: Some((plan.text, answer)),
+        };
+        Reply::Answer(run(&self.stack, &self.connection, call, scope).await)
     }
 
     /// The pending action that a confirm would apply, if its reason is one and it can be meant.
@@ -157,7 +244,9 @@ impl Server {
         let number = action.number();
         match due {
             Due::Yes(way) => {
-                match self.questions.ask(way, action, reason, request, context).await {
+                let message = question::message(action, reason.as_deref());
+                let about = About::action(action, reason);
+                match self.questions.ask(way, message, about, request, context).await {
                     Asked::Said(said) => self.heed(number, said, context).await,
                     Asked::Later(question) => {
                         Reply::Response(CallToolResponse::InputRequired(*question))
@@ -201,13 +290,28 @@ impl Server {
             Ok(answered) => answered,
             Err(why) => return Reply::Answer(undecided(&format!("Not done: {why}."))),
         };
-        let found = match StageNumber::new(about.number) {
+        let (number, label, reason) = match about {
+            About::Action { number, label, reason } => (number, label, reason),
+            About::Plan { slug, digest } => {
+                let call = call_of(request, context);
+                let plan = self.planning(&call).await.flatten();
+                let shown = |plan: &Submitted| plan.slug == slug && plan.digest() == digest;
+                return match plan.filter(shown) {
+                    Some(plan) => self.reviewed(plan, said, call, context).await,
+                    None => Reply::Answer(undecided(
+                        "Nothing is approved: the plan was changed while it was reviewed, or plan mode \
+                         has ended. Submit it again.",
+                    )),
+                };
+            }
+        };
+        let found = match StageNumber::new(number) {
             Some(number) => self.pending(number).await,
             None => None,
         };
-        match found.filter(|action| action.label() == about.label) {
+        match found.filter(|action| action.label() == label) {
             Some(action) => match self.heed(action.number(), said, context).await {
-                Reply::Undecided(number, why) if about.reason.is_none() => {
+                Reply::Undecided(number, why) if reason.is_none() => {
                     match self.again(&action).await {
                         Some(mut answer) => {
                             answer.content.push(format!("A person was asked, but {why}."));
@@ -221,7 +325,7 @@ impl Server {
             None => Reply::Answer(undecided(&format!(
                 "Not done: staged action @{} is no longer pending. Read xd://resolve@{} for what \
                  became of it.",
-                about.number, about.number
+                number, number
             ))),
         }
     }
@@ -265,6 +369,11 @@ impl Reply {
     }
 }
 
+fn call_of(request: &CallToolRequestParams, context: &RequestContext<RoleServer>) -> ToolCall {
+    let arguments = request.arguments.clone().map_or_else(|| json!({}), Value::Object);
+    ToolCall::new(context.id.to_string(), request.name.to_string(), arguments)
+}
+
 fn undecided(text: &str) -> Answer {
     Answer::of(ToolResult::error(text))
 }
@@ -294,7 +403,7 @@ impl ServerHandler for Server {
             .build();
         ServerConfig::new(capabilities)
             .with_server_info(Implementation::new("xd", env!("CARGO_PKG_VERSION")))
-            .with_instructions(INSTRUCTIONS)
+            .with_instructions(offer::instructions(self.stack.options.plan))
     }
 
     async fn list_tools(
@@ -314,8 +423,7 @@ impl ServerHandler for Server {
         if request.request_state.is_some() {
             return Ok(self.returned(&request, &context).await.into_response(with_data));
         }
-        let arguments = request.arguments.clone().map_or_else(|| json!({}), Value::Object);
-        let call = ToolCall::new(context.id.to_string(), request.name.to_string(), arguments);
+        let call = call_of(&request, &context);
         let reply = if self.is_tool(&call.name).await? {
             self.answer(&request, call, &context).await
         } else {

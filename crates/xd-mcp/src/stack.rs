@@ -9,11 +9,13 @@ use std::{
 use tokio::sync::{Mutex as Turn, watch};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use xd_protocol::StageNumber;
-use xd_resolve::Recorder;
+use xd_resolve::{PlanMode, Recorder};
 use xd_session::Session;
-use xd_write::{Host, MountError, Restored, StateError, StateFolder, StateLock, restage_tool};
+use xd_write::{
+    Host, MountError, PlanRecorder, Restored, StateError, StateFolder, StateLock, restage_tool,
+};
 
-use crate::{Options, stamp::Stamp};
+use crate::{Options, plan::Reviewer, stamp::Stamp};
 
 /// How long the lock is waited for before the call is asked whether it is still wanted.
 const SLICE: Duration = Duration::from_millis(100);
@@ -23,6 +25,8 @@ const SLICE: Duration = Duration::from_millis(100);
 pub(crate) struct Opened {
     pub(crate) session: Arc<Session>,
     pub(crate) host: Host,
+    /// Hands on what a person said of a plan.
+    pub(crate) reviewer: Arc<Reviewer>,
 }
 
 #[derive(Debug)]
@@ -42,6 +46,8 @@ pub(crate) struct Stack {
     work: Mutex<Option<Kept>>,
     view: Mutex<Option<Kept>>,
     memory: Mutex<Memory>,
+    /// Plan mode as it holds for this server.
+    plan: Mutex<PlanMode>,
     changed: watch::Sender<u64>,
     /// Whether somebody looks at the log for what other processes do.
     pub(crate) watched: AtomicBool,
@@ -96,8 +102,10 @@ impl Stack {
     /// # Errors
     /// What the options add cannot be mounted.
     pub(crate) fn new(options: Options) -> Result<Arc<Self>, MountError> {
+        let plan = Mutex::new(options.plan);
         let stack = Arc::new(Self {
             options,
+            plan,
             turn: Arc::default(),
             tasks: TaskTracker::new(),
             work: Mutex::default(),
@@ -106,7 +114,7 @@ impl Stack {
             changed: watch::Sender::new(0),
             watched: AtomicBool::new(false),
         });
-        stack.host(&Arc::new(Session::new()), None)?;
+        stack.host(&Arc::new(Session::new()), None, &Arc::default())?;
         Ok(stack)
     }
 
@@ -145,6 +153,11 @@ impl Stack {
     /// Whether `number` failed to apply here.
     pub(crate) fn is_lifted(&self, number: StageNumber) -> bool {
         self.memory().lifted.contains(&number)
+    }
+
+    /// A call ended with plan mode being this.
+    pub(crate) fn planning(&self, mode: PlanMode) {
+        *locked(&self.plan) = mode;
     }
 
     /// Wakes those who listen for changes.
@@ -237,9 +250,14 @@ impl Stack {
         session: Session,
         state: Option<&StateFolder>,
     ) -> Result<Arc<Opened>, NotLocked> {
-        let session = Arc::new(session);
-        let host = self.host(&session, state)?;
-        Ok(Arc::new(Opened { session, host }))
+        let (session, reviewer) = (Arc::new(session), Arc::default());
+        let host = self.host(&session, state, &reviewer)?;
+        match *locked(&self.plan) {
+            // Not written down: it holds for this server, and not for the session of the shell.
+            PlanMode::On => drop(session.plan().enter()),
+            PlanMode::Off => {}
+        }
+        Ok(Arc::new(Opened { session, host, reviewer }))
     }
 
     /// The tools of a server. All of them are devices: their documents can be read, and their
@@ -248,11 +266,16 @@ impl Stack {
         &self,
         session: &Arc<Session>,
         state: Option<&StateFolder>,
+        reviewer: &Arc<Reviewer>,
     ) -> Result<Host, MountError> {
         let builder = Host::builder(Arc::clone(session), self.options.workspace.clone())
-            .policy(self.options.effective_policy());
+            .policy(self.options.effective_policy())
+            .reviewer(Arc::<Reviewer>::clone(reviewer));
         let builder = match state {
-            Some(state) => builder.drafts(Arc::new(state.drafts())),
+            Some(state) => {
+                let recorder: Arc<dyn PlanRecorder> = Arc::new(state.clone());
+                builder.drafts(Arc::new(state.drafts())).plan_recorder(recorder)
+            }
             None => builder,
         };
         let builder = builder

@@ -20,7 +20,7 @@ use rmcp::{
 };
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use xd_mcp::devices::{ConnectError, Devices, Limits};
+use xd_mcp::devices::{ConnectError, Devices, Hints, Limits};
 use xd_resolve::{Tier, ToolCall, ToolResult};
 use xd_session::Session;
 use xd_write::{CallScope, Host, Policy, Workspace};
@@ -108,7 +108,7 @@ impl Place {
     async fn with(&self, odd: Odd) -> RunningService<RoleServer, Odd> {
         let (ours, theirs) = tokio::io::duplex(64 * 1024);
         let (server, connected) =
-            tokio::join!(odd.serve(theirs), self.devices.connect("odd", ours));
+            tokio::join!(odd.serve(theirs), self.devices.connect("odd", Hints::Trusted, ours));
         connected.unwrap();
         server.unwrap()
     }
@@ -186,8 +186,10 @@ async fn foreign_text_has_a_budget() {
     let few = Limits { tools: 2, ..Limits::default() };
     let place = Place::new(anything(), few);
     let (ours, theirs) = tokio::io::duplex(64 * 1024);
-    let (_server, connected) =
-        tokio::join!(Odd::default().serve(theirs), place.devices.connect("odd", ours));
+    let (_server, connected) = tokio::join!(
+        Odd::default().serve(theirs),
+        place.devices.connect("odd", Hints::Trusted, ours)
+    );
     assert!(connected.unwrap_err().to_string().contains("at most 2"));
     assert!(place.names().is_empty());
 }
@@ -231,7 +233,7 @@ async fn a_server_that_dies_is_told_and_no_call_is_repeated() {
 async fn case_46_a_server_that_does_not_start_is_no_bad_name() {
     let place = Place::new(anything(), Limits::default());
     let file = r#"{"mcpServers": {"gone": {"command": "/no/such/program"}}}"#;
-    let servers = xd_mcp::devices::read_servers(file).unwrap();
+    let servers = xd_mcp::devices::read_servers(file, &|_| None).unwrap();
     let error = place.devices.start(&servers[0]).await.unwrap_err();
     assert!(matches!(error, ConnectError::Start { .. }), "{error}");
     let told = place.write("xd://gone.tool", "{}").await.joined();
@@ -243,7 +245,7 @@ async fn a_silent_server_is_given_up() {
     let limits = Limits { start: Duration::from_millis(200), ..Limits::default() };
     let place = Place::new(anything(), limits);
     let (ours, _theirs) = tokio::io::duplex(1024);
-    let error = place.devices.connect("silent", ours).await.unwrap_err();
+    let error = place.devices.connect("silent", Hints::Ignored, ours).await.unwrap_err();
     assert!(matches!(error, ConnectError::Slow(_)), "{error}");
 }
 
@@ -270,7 +272,7 @@ async fn a_server_of_our_own_can_be_mounted_by_its_command() {
     let program = std::env::current_exe().unwrap();
     let program = program.parent().unwrap().parent().unwrap().join("examples/serve");
     let file = json!({ "mcpServers": { "own": { "command": program, "args": [folder.path()] } } });
-    let servers = xd_mcp::devices::read_servers(&file.to_string()).unwrap();
+    let servers = xd_mcp::devices::read_servers(&file.to_string(), &|_| None).unwrap();
     let place = Place::new(anything(), Limits::default());
     place.devices.start(&servers[0]).await.unwrap();
     assert_eq!(place.names(), ["own.read", "own.write", "own.edit", "own.ast_edit"]);
@@ -291,7 +293,7 @@ async fn a_server_over_http_can_be_mounted_with_its_token() {
     let start = async |token: &str| {
         let headers = json!({ "Authorization": format!("Bearer {token}") });
         let file = json!({ "mcpServers": { "web": { "url": server.url(), "headers": headers } } });
-        let servers = xd_mcp::devices::read_servers(&file.to_string()).unwrap();
+        let servers = xd_mcp::devices::read_servers(&file.to_string(), &|_| None).unwrap();
         let place = Place::new(anything(), Limits::default());
         let started = place.devices.start(&servers[0]).await;
         (place, started)

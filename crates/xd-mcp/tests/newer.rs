@@ -121,3 +121,28 @@ async fn who_listens_hears_of_changes() {
         seen.1 |= note.contains("ListChanged");
     }
 }
+
+// CONTRACT P2: the answer is for the text that was shown, once, also where it comes back later.
+#[tokio::test]
+async fn p2_a_plan_is_approved_by_the_call_that_comes_back() {
+    let site = Site::new();
+    let client = client(site.options().plan(), says(ElicitationAction::Accept)).await;
+    let draft = |text: &str| json!({ "path": "local://rename-plan.md", "content": text });
+    let propose = json!({ "path": "xd://propose", "content": "rename" });
+    call(&client, "write", draft("# One\n")).await;
+    let asking = client.call_tool_once(params("write", propose.clone())).await.unwrap();
+    let CallToolResponse::InputRequired(question) = asking else { panic!("{asking:?}") };
+    call(&client, "write", draft("# Another\n")).await;
+    let mut returned = params("write", propose.clone());
+    returned.request_state = question.request_state.clone();
+    returned.input_responses =
+        Some(InputResponses::from([("confirm".to_owned(), json!({ "action": "accept" }))]));
+    let late = client.call_tool_once(returned).await.unwrap();
+    let CallToolResponse::Complete(late) = late else { panic!("{late:?}") };
+    assert!(is_error(&late) && text(&late).contains("changed"), "{}", text(&late));
+    let approved = call(&client, "write", propose).await;
+    assert!(!is_error(&approved) && text(&approved).contains("# Another"), "{}", text(&approved));
+    let written = json!({ "path": "c.txt", "content": "now\n" });
+    assert!(!is_error(&call(&client, "write", written).await));
+    assert_eq!(site.get("c.txt"), "now\n");
+}

@@ -59,6 +59,10 @@ pub(crate) struct RunArguments {
     /// Offer the tool bash, which runs commands.
     #[arg(long)]
     pub(crate) allow_bash: bool,
+    /// Mount the tools of the MCP servers that this file names ({"mcpServers": …}) as xd:// devices.
+    /// May be given several times. Nothing else starts servers: no file of the workspace does.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) mcp: Vec<PathBuf>,
     /// How the model thinks: default, off, minimal, low, medium, high, xhigh, max, or a number of
     /// tokens.
     #[arg(long, value_name = "HOW")]

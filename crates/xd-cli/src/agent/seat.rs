@@ -241,7 +241,7 @@ fn host(
 
 /// The system text with the devices that are mounted (`CONTRACT R5`): the same bytes in every run
 /// with the same devices.
-fn system(host: &Host) -> String {
+pub(crate) fn system(host: &Host) -> String {
     let devices = host.with_registry(|registry| registry.prompt_section(host.session().prompts()));
     match devices.trim() {
         "" => SYSTEM.to_owned(),

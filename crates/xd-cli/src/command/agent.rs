@@ -21,7 +21,8 @@ use crate::{
         model::{self, AnyModel},
         person::Person,
         run::{self, Ended},
-        seat::{People, Seat},
+        seat::{People, Seat, system},
+        servers::{self, Servers},
         show::Show,
     },
     failure::{Failure, Status},
@@ -63,7 +64,9 @@ pub(super) fn start(
 ) -> Result<Status, Failure> {
     let prompt = prompt(words, once)?;
     let environment = |name: &str| std::env::var(name).ok();
-    let settings = config::settings(workspace(directory)?.path(), flags, &environment)?;
+    let workspace = workspace(directory)?;
+    let settings = config::settings(workspace.path(), flags, &environment)?;
+    let specs = servers::read(&flags.mcp, workspace.path(), &environment)?;
     let model = wrap(model::make(&settings, &environment)?)?;
     let person = if is_terminal() && !screen.is_json() { Some(Person::new()?) } else { None };
     let usual = if person.is_some() { ApprovalMode::Ask } else { ApprovalMode::Write };
@@ -76,6 +79,11 @@ pub(super) fn start(
         let model = seat.agent.model().id().to_owned();
         let session = &seat.name;
         screen.json(&json!({ "v": 1, "event": "session", "session": session, "model": model }));
+    }
+    // Held until the run has ended.
+    let _servers = Servers::start(&specs, &seat.host, &settings, screen)?;
+    if !specs.is_empty() {
+        seat.agent = seat.agent.with_system(system(&seat.host));
     }
     seat.agent = seat.agent.on_event(move |event| desk.event(event));
     let manner = match once {

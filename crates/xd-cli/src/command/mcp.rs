@@ -31,6 +31,9 @@ pub(crate) fn run(
     if arguments.stage_writes {
         options = options.policy(Policy::default().stage_writes());
     }
+    if arguments.plan {
+        options = options.plan();
+    }
     let runtime =
         tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
     let runtime =

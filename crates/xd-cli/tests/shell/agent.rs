@@ -2,6 +2,7 @@
 
 mod approval;
 mod once;
+mod servers;
 mod sessions;
 mod settings;
 mod terminal;

@@ -3,10 +3,8 @@
 use std::sync::Arc;
 
 use rmcp::{
-    RoleClient, ServiceError,
-    model::{
-        CallToolRequestParams, CallToolResult, ContentBlock, ResourceContents, Tool as Listed,
-    },
+    RoleClient,
+    model::{CallToolResult, ContentBlock, ResourceContents, Tool as Listed},
     service::Peer,
 };
 use serde_json::{Value, json};
@@ -14,32 +12,32 @@ use xd_protocol::Visible;
 use xd_resolve::{BoxFuture, Tier, ToolResult};
 use xd_write::{ArgumentSchema, Tool, ToolContext, ToolDefinition, ToolFailure, device_name};
 
-use super::Limits;
+use super::{
+    Hints,
+    calling::{Called, Caller},
+    mounting::Mounting,
+    proposal,
+};
+use crate::inert::{cut, inert};
 
 /// A tool of another server, as a device.
 pub(super) struct Foreign {
     definition: ToolDefinition,
-    server: Arc<str>,
     /// What the server calls it.
     name: String,
-    peer: Peer<RoleClient>,
-    limits: Arc<Limits>,
+    caller: Caller,
+    mounting: Mounting,
     read_only: bool,
     /// Why it cannot be called, where its schema cannot be checked.
     unchecked: Option<String>,
 }
 
 impl Foreign {
-    pub(super) fn new(
-        server: &Arc<str>,
-        listed: Listed,
-        peer: Peer<RoleClient>,
-        limits: Arc<Limits>,
-        read_only_hints: bool,
-    ) -> Self {
+    pub(super) fn new(mounting: Mounting, listed: Listed, peer: Peer<RoleClient>) -> Self {
+        let server = Arc::clone(&mounting.server);
         let description = listed.description.as_deref().or(listed.title.as_deref());
-        let mut description =
-            cut(description.unwrap_or("It says nothing of itself."), limits.description);
+        let description = description.unwrap_or("It says nothing of itself.");
+        let mut description = cut(description, mounting.limits.description).into_owned();
         let mut schema = Value::Object((*listed.input_schema).clone());
         // One odd schema must not keep the server's other tools away, nor vanish in silence
         // (`CONTRACT R3`: what cannot be checked is not called).
@@ -49,13 +47,26 @@ impl Foreign {
             schema = json!({ "type": "object" });
         }
         let hinted = listed.annotations.and_then(|hints| hints.read_only_hint) == Some(true);
-        Self {
-            definition: ToolDefinition::new(device_name(server, &listed.name), description, schema),
-            server: Arc::clone(server),
-            name: listed.name.into_owned(),
+        let read_only = match mounting.hints {
+            Hints::Trusted => hinted,
+            Hints::Ignored => false,
+        };
+        let caller = Caller {
+            server: Arc::clone(&server),
             peer,
-            limits,
-            read_only: hinted && read_only_hints,
+            limits: Arc::clone(&mounting.limits),
+            line: mounting.line,
+        };
+        Self {
+            definition: ToolDefinition::new(
+                device_name(&server, &listed.name),
+                description,
+                schema,
+            ),
+            name: listed.name.into_owned(),
+            caller,
+            mounting,
+            read_only,
             unchecked,
         }
     }
@@ -69,66 +80,60 @@ impl Foreign {
             return Ok(ToolResult::error(format!(
                 "Not called: the arguments of `{}` of the server `{}` cannot be checked: {fault}.",
                 Visible(&self.name),
-                self.server
+                self.caller.server
             )));
         }
-        let mut params = CallToolRequestParams::new(self.name.clone());
-        params.arguments = match arguments {
+        let arguments = match arguments {
             Value::Object(arguments) => Some(arguments),
             _ => None,
         };
-        let calling = tokio::time::timeout(self.limits.call, self.peer.call_tool(params));
         let called = tokio::select! {
             biased;
             () = context.cancel().cancelled() => return Err(ToolFailure::Aborted),
-            called = calling => called,
+            called = self.caller.call(&self.name, arguments, None) => called,
         };
-        Ok(match called {
-            Ok(Ok(result)) => self.result(&result),
-            Ok(Err(error)) => ToolResult::error(self.failed(&error)),
-            Err(_) => ToolResult::error(format!(
-                "The server `{}` did not answer within {:?}. The call may still have an effect; it \
-                 was not repeated.",
-                self.server, self.limits.call
-            )),
-        })
-    }
-
-    /// Why there is no result, and whether the call may have run. It is never made again.
-    fn failed(&self, error: &ServiceError) -> String {
-        let server = &self.server;
-        match error {
-            ServiceError::McpError(error) => cut(
-                &format!("The server `{server}` refused: {}", error.message),
-                self.limits.result,
-            ),
-            ServiceError::TransportSend(_) => format!(
-                "The server `{server}` has ended; the call was not sent. Its devices come back when \
-                 it is started again."
-            ),
-            _ => format!(
-                "The server `{server}` ended before it answered. Whether the call ran is not known; \
-                 it was not repeated. Look before you try again."
-            ),
-        }
-    }
-
-    fn result(&self, result: &CallToolResult) -> ToolResult {
-        let mut text = String::new();
-        for block in &result.content {
-            if !text.is_empty() {
-                text.push('\n');
+        let result = match called {
+            Called::Answered(result) => *result,
+            Called::Refused(text) | Called::NotSent(text) | Called::Unknown(text) => {
+                return Ok(ToolResult::error(text));
             }
-            text.push_str(&shown(block));
+        };
+        if !proposal::is_one(&result) {
+            return Ok(shown(&result, &self.caller));
         }
-        if let (true, Some(data)) = (text.is_empty(), &result.structured_content) {
-            text = data.to_string();
+        if result.is_error == Some(true) {
+            let mut result = shown(&result, &self.caller);
+            result.content.push(
+                "It came with a proposal; an error proposes nothing, and nothing was staged."
+                    .to_owned(),
+            );
+            return Ok(result);
         }
-        let text = cut(&text, self.limits.result);
-        match result.is_error {
-            Some(true) => ToolResult::error(text),
-            Some(false) | None => ToolResult::text(text),
+        let producer = proposal::Producer {
+            device: &self.definition.name,
+            caller: &self.caller,
+            mounting: &self.mounting,
+        };
+        Ok(proposal::stage(context, &producer, &result).await)
+    }
+}
+
+/// A result as text for the model: inert, and not more than passes on.
+pub(super) fn shown(result: &CallToolResult, caller: &Caller) -> ToolResult {
+    let mut text = String::new();
+    for block in &result.content {
+        if !text.is_empty() {
+            text.push('\n');
         }
+        text.push_str(&block_text(block));
+    }
+    if let (true, Some(data)) = (text.is_empty(), &result.structured_content) {
+        text = data.to_string();
+    }
+    let text = caller.bounded(&inert(&text));
+    match result.is_error {
+        Some(true) => ToolResult::error(text),
+        Some(false) | None => ToolResult::text(text),
     }
 }
 
@@ -156,7 +161,7 @@ impl Tool for Foreign {
 }
 
 /// A block as text: what is none is named.
-fn shown(block: &ContentBlock) -> String {
+fn block_text(block: &ContentBlock) -> String {
     match block {
         ContentBlock::Text(text) => text.text.clone(),
         ContentBlock::Image(image) => {
@@ -171,31 +176,5 @@ fn shown(block: &ContentBlock) -> String {
         },
         ContentBlock::ResourceLink(link) => format!("[see {}]", link.uri),
         _ => "[content of a kind that is not known]".to_owned(),
-    }
-}
-
-/// At most `bytes` of `text`, cut on a character and said so.
-fn cut(text: &str, bytes: usize) -> String {
-    if text.len() <= bytes {
-        return text.to_owned();
-    }
-    format!(
-        "{}…\n[Cut here: {} bytes in all.]",
-        &text[..text.floor_char_boundary(bytes)],
-        text.len()
-    )
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn foreign_text_is_cut_on_a_character() {
-        assert_eq!(cut("short", 10), "short");
-        let text = "ä".repeat(100);
-        let kept = cut(&text, 11);
-        assert!(kept.starts_with(&"ä".repeat(5)) && !kept.starts_with(&"ä".repeat(6)));
-        assert!(kept.contains("200 bytes in all"));
     }
 }

@@ -1,7 +1,12 @@
 //! Which servers there are: the file that most clients share.
 
-use std::{collections::BTreeMap, fmt, path::PathBuf};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt,
+    path::PathBuf,
+};
 
+use serde::Deserialize;
 use serde_json::{Map, Value};
 
 /// A server and how it is reached.
@@ -11,9 +16,19 @@ pub struct ServerSpec {
     pub name: String,
     /// How it is reached.
     pub reach: Reach,
-    /// Whether a tool that the server calls read-only passes for one that only looks (case 168).
-    /// Its word is all there is; turn it off for a server that is not trusted.
-    pub read_only_hints: bool,
+    /// What its word on its own tools counts.
+    pub hints: Hints,
+}
+
+/// What a server's word counts that a tool of its is read-only (case 168). Its word is all there is:
+/// whether it is believed is for the user to say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Hints {
+    /// Such a tool passes for one that only looks.
+    Trusted,
+    /// Nothing: every tool may do anything.
+    #[default]
+    Ignored,
 }
 
 /// How a server is reached.
@@ -69,6 +84,9 @@ pub enum SpecFault {
         r#"it has no object "mcpServers"; for example {{"mcpServers": {{"git": {{"command": "git-mcp", "args": []}}}}}}"#
     )]
     NoServers,
+    /// Two entries have one name.
+    #[error("mcpServers has two entries called {0:?}; give one of them another name")]
+    Twice(String),
     /// A server's entry is not as it should be.
     #[error("mcpServers.{server}: {message}")]
     Server {
@@ -80,23 +98,38 @@ pub enum SpecFault {
 }
 
 /// Reads `{"mcpServers": {name: {command, args, env, cwd}}}`, or `{url, headers}` for a server over
-/// HTTP, each with `readOnlyHints` if need be, in the order of the file. Entries with `"disabled": true` are left out; what else stands in an entry is left alone.
+/// HTTP, each with `readOnlyHints` if need be, in the order of the file. Entries with
+/// `"disabled": true` are left out; what else stands in an entry is left alone.
+///
+/// In every string of an entry that is used, `${NAME}` is what `variable` answers for that name, and
+/// `${NAME:-text}` is `text` where it answers nothing; `$${` is `${` itself.
 ///
 /// ```
-/// let file = r#"{"mcpServers": {"git": {"command": "git-mcp", "args": ["--all"]}}}"#;
-/// let servers = xd_mcp::devices::read_servers(file).unwrap();
+/// use xd_mcp::devices::{Hints, read_servers};
+///
+/// let file = r#"{"mcpServers": {"git": {"command": "git-mcp", "args": ["${REPO:-.}"]}}}"#;
+/// let servers = read_servers(file, &|_| None).unwrap();
 /// assert_eq!(servers[0].name, "git");
-/// assert!(servers[0].read_only_hints);
+/// assert_eq!(servers[0].hints, Hints::Ignored);
 /// ```
 ///
 /// # Errors
-/// [`SpecFault`], naming the entry and the field.
-pub fn read_servers(text: &str) -> Result<Vec<ServerSpec>, SpecFault> {
-    let file: Value =
-        serde_json::from_str(text).map_err(|error| SpecFault::Json(error.to_string()))?;
-    let servers = file.get("mcpServers").and_then(Value::as_object).ok_or(SpecFault::NoServers)?;
-    let mut read = Vec::with_capacity(servers.len());
-    for (name, entry) in servers {
+/// [`SpecFault`], naming the entry and the field, and a variable that is not set.
+pub fn read_servers(
+    text: &str,
+    variable: &dyn Fn(&str) -> Option<String>,
+) -> Result<Vec<ServerSpec>, SpecFault> {
+    let file: File = serde_json::from_str(text).map_err(|error| match error.is_data() {
+        true => SpecFault::NoServers,
+        false => SpecFault::Json(error.to_string()),
+    })?;
+    let Some(Entries(entries)) = file.servers else { return Err(SpecFault::NoServers) };
+    let mut read: Vec<ServerSpec> = Vec::with_capacity(entries.len());
+    let mut names = BTreeSet::new();
+    for (name, entry) in entries {
+        if !names.insert(name.clone()) {
+            return Err(SpecFault::Twice(name));
+        }
         let fault = |message: String| SpecFault::Server { server: name.clone(), message };
         let Value::Object(entry) = entry else {
             return Err(fault("it must be an object".to_owned()));
@@ -104,60 +137,151 @@ pub fn read_servers(text: &str) -> Result<Vec<ServerSpec>, SpecFault> {
         if entry.get("disabled") == Some(&Value::Bool(true)) {
             continue;
         }
-        read.push(spec(name, entry).map_err(fault)?);
+        read.push(spec(&name, &Entry { fields: &entry, variable }).map_err(fault)?);
     }
     Ok(read)
 }
 
-fn spec(name: &str, entry: &Map<String, Value>) -> Result<ServerSpec, String> {
+/// The part of the file that is used.
+#[derive(Deserialize)]
+struct File {
+    #[serde(rename = "mcpServers", default)]
+    servers: Option<Entries>,
+}
+
+/// The entries in order, both of two with one name: a table would keep the second in silence
+/// (case 48).
+struct Entries(Vec<(String, Value)>);
+
+impl<'de> Deserialize<'de> for Entries {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Visitor;
+        impl<'de> serde::de::Visitor<'de> for Visitor {
+            type Value = Entries;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object of servers by name")
+            }
+
+            fn visit_map<A: serde::de::MapAccess<'de>>(
+                self,
+                mut map: A,
+            ) -> Result<Entries, A::Error> {
+                let mut entries = Vec::new();
+                while let Some(entry) = map.next_entry()? {
+                    entries.push(entry);
+                }
+                Ok(Entries(entries))
+            }
+        }
+        deserializer.deserialize_map(Visitor)
+    }
+}
+
+/// An entry, with what its variables are.
+struct Entry<'a> {
+    fields: &'a Map<String, Value>,
+    variable: &'a dyn Fn(&str) -> Option<String>,
+}
+
+impl Entry<'_> {
+    fn get(&self, field: &str) -> Option<&Value> {
+        self.fields.get(field)
+    }
+
+    fn expand(&self, field: &str, text: &str) -> Result<String, String> {
+        expand(text, self.variable).map_err(|fault| format!("`{field}`: {fault}"))
+    }
+}
+
+fn spec(name: &str, entry: &Entry<'_>) -> Result<ServerSpec, String> {
     let reach = match (entry.get("command"), entry.get("url")) {
         (Some(_), Some(_)) => return Err("it has both `command` and `url`".to_owned()),
         (Some(Value::String(command)), None) if !command.is_empty() => Reach::Command {
-            command: command.clone(),
+            command: entry.expand("command", command)?,
             args: list(entry, "args")?,
             env: table(entry, "env")?,
             directory: match entry.get("cwd") {
                 None => None,
-                Some(Value::String(directory)) => Some(directory.into()),
+                Some(Value::String(directory)) => Some(entry.expand("cwd", directory)?.into()),
                 Some(_) => return Err("`cwd` must be a string".to_owned()),
             },
         },
         (Some(_), None) => return Err("`command` must be a program's name".to_owned()),
-        (None, Some(Value::String(url)))
-            if url.starts_with("http://") || url.starts_with("https://") =>
-        {
-            Reach::Http { url: url.clone(), headers: table(entry, "headers")? }
+        (None, Some(Value::String(url))) => {
+            let url = entry.expand("url", url)?;
+            if !(url.starts_with("http://") || url.starts_with("https://")) {
+                return Err("`url` must begin with http:// or https://".to_owned());
+            }
+            Reach::Http { url, headers: table(entry, "headers")? }
         }
         (None, Some(_)) => return Err("`url` must begin with http:// or https://".to_owned()),
         (None, None) => return Err("`command` is missing, and so is `url`".to_owned()),
     };
-    let read_only_hints = match entry.get("readOnlyHints") {
-        None => true,
-        Some(Value::Bool(hints)) => *hints,
+    let hints = match entry.get("readOnlyHints") {
+        None | Some(Value::Bool(false)) => Hints::Ignored,
+        Some(Value::Bool(true)) => Hints::Trusted,
         Some(_) => return Err("`readOnlyHints` must be true or false".to_owned()),
     };
-    Ok(ServerSpec { name: name.to_owned(), reach, read_only_hints })
+    Ok(ServerSpec { name: name.to_owned(), reach, hints })
 }
 
-fn list(entry: &Map<String, Value>, field: &str) -> Result<Vec<String>, String> {
+/// `text` with its variables put in. No value is in an error.
+fn expand(text: &str, variable: &dyn Fn(&str) -> Option<String>) -> Result<String, String> {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find("${") {
+        if rest[..at].ends_with('$') {
+            out.push_str(&rest[..at]);
+            out.push('{');
+            rest = &rest[at + 2..];
+            continue;
+        }
+        out.push_str(&rest[..at]);
+        let Some(end) = rest[at..].find('}') else {
+            return Err("`${` is never closed; write `$${` for the characters".to_owned());
+        };
+        let inner = &rest[at + 2..at + end];
+        let (name, default) = match inner.split_once(":-") {
+            Some((name, default)) => (name, Some(default)),
+            None => (inner, None),
+        };
+        match (variable(name).filter(|value| !value.is_empty()), default) {
+            (Some(value), _) => out.push_str(&value),
+            (None, Some(default)) => out.push_str(default),
+            (None, None) => {
+                return Err(format!(
+                    "the variable {name} is not set; set it, or write ${{{name}:-default}}"
+                ));
+            }
+        }
+        rest = &rest[at + end + 1..];
+    }
+    out.push_str(rest);
+    Ok(out)
+}
+
+fn list(entry: &Entry<'_>, field: &str) -> Result<Vec<String>, String> {
     let fault = || format!("`{field}` must be a list of strings");
     match entry.get(field) {
         None => Ok(Vec::new()),
-        Some(Value::Array(items)) => items
-            .iter()
-            .map(|item| item.as_str().map(ToOwned::to_owned).ok_or_else(fault))
-            .collect(),
+        Some(Value::Array(items)) => {
+            items.iter().map(|item| entry.expand(field, item.as_str().ok_or_else(fault)?)).collect()
+        }
         Some(_) => Err(fault()),
     }
 }
 
-fn table(entry: &Map<String, Value>, field: &str) -> Result<BTreeMap<String, String>, String> {
+fn table(entry: &Entry<'_>, field: &str) -> Result<BTreeMap<String, String>, String> {
     let fault = || format!("`{field}` must be an object of strings");
     match entry.get(field) {
         None => Ok(BTreeMap::new()),
         Some(Value::Object(fields)) => fields
             .iter()
-            .map(|(key, value)| Ok((key.clone(), value.as_str().ok_or_else(fault)?.to_owned())))
+            .map(|(key, value)| {
+                let text = value.as_str().ok_or_else(fault)?;
+                Ok((key.clone(), entry.expand(&format!("{field}.{key}"), text)?))
+            })
             .collect(),
         Some(_) => Err(fault()),
     }
@@ -168,7 +292,7 @@ mod tests {
     use super::*;
 
     fn fault(text: &str) -> String {
-        read_servers(text).unwrap_err().to_string()
+        read_servers(text, &|_| None).unwrap_err().to_string()
     }
 
     #[test]
@@ -186,17 +310,62 @@ mod tests {
         assert!(entry(r#"{"command": "a", "args": [1]}"#).contains("`args`"));
         assert!(entry(r#"{"command": "a", "env": {"b": 1}}"#).contains("`env`"));
         assert!(entry(r#"{"command": "a", "readOnlyHints": 1}"#).contains("`readOnlyHints`"));
+        assert!(fault(r#"{"mcpServers": []}"#).contains("mcpServers"));
+    }
+
+    // case 48
+    #[test]
+    fn case_48_two_entries_of_one_name_are_refused() {
+        let twice = r#"{"mcpServers": {"a": {"command": "x"}, "a": {"command": "y"}}}"#;
+        assert_eq!(read_servers(twice, &|_| None).unwrap_err(), SpecFault::Twice("a".to_owned()));
+    }
+
+    #[test]
+    fn variables_are_put_in_where_people_write_them() {
+        let variable = |name: &str| match name {
+            "TOKEN" => Some("secret".to_owned()),
+            "EMPTY" => Some(String::new()),
+            _ => None,
+        };
+        let file = |entry: &str| {
+            read_servers(&format!(r#"{{"mcpServers": {{"a": {entry}}}}}"#), &variable)
+        };
+        let web =
+            r#"{"url": "https://${HOST:-x.example}/mcp", "headers": {"A": "Bearer ${TOKEN}"}}"#;
+        let Reach::Http { url, headers } = &file(web).unwrap()[0].reach else { panic!() };
+        assert_eq!(
+            (url.as_str(), headers["A"].as_str()),
+            ("https://x.example/mcp", "Bearer secret")
+        );
+        let run = r#"{"command": "${TOKEN}d", "args": ["$${TOKEN}", "$x", "${EMPTY:-d}${TOKEN}"],
+            "env": {"T": "${TOKEN}"}, "cwd": "${TOKEN}/b"}"#;
+        let Reach::Command { command, args, env, directory } = &file(run).unwrap()[0].reach else {
+            panic!()
+        };
+        assert_eq!(command, "secretd");
+        assert_eq!(args, &["${TOKEN}", "$x", "dsecret"]);
+        assert_eq!(env["T"], "secret");
+        assert_eq!(directory.as_deref(), Some("secret/b".as_ref()));
+        let unset = file(r#"{"command": "x", "env": {"T": "${TOKEN}${NONE}"}}"#).unwrap_err();
+        let unset = unset.to_string();
+        assert!(unset.contains("mcpServers.a: `env.T`: the variable NONE is not set"), "{unset}");
+        assert!(!unset.contains("secret"), "{unset}");
+        let open = file(r#"{"command": "${TOKEN"}"#).unwrap_err().to_string();
+        assert!(open.contains("never closed"), "{open}");
+        // What is not used need not be there.
+        assert!(file(r#"{"command": "${NONE}", "disabled": true}"#).unwrap().is_empty());
     }
 
     #[test]
     fn what_is_disabled_is_left_out_and_the_rest_read_whole() {
         let servers = read_servers(
             r#"{"mcpServers": {
-                "b": {"command": "x", "env": {"K": "v"}, "cwd": "/tmp", "readOnlyHints": false},
+                "b": {"command": "x", "env": {"K": "v"}, "cwd": "/tmp", "readOnlyHints": true},
                 "a": {"command": "y", "disabled": true},
                 "c": {"command": "z", "type": "stdio"},
                 "d": {"url": "https://x", "headers": {"Authorization": "Bearer t"}}
             }}"#,
+            &|_| None,
         )
         .unwrap();
         let names: Vec<_> = servers.iter().map(|server| server.name.as_str()).collect();
@@ -206,6 +375,6 @@ mod tests {
         assert_eq!(directory.as_deref(), Some("/tmp".as_ref()));
         assert!(!format!("{servers:?}").contains("\"v\""), "values are not shown");
         assert!(matches!(&servers[2].reach, Reach::Http { headers, .. } if headers.len() == 1));
-        assert!(!servers[0].read_only_hints && servers[1].read_only_hints);
+        assert_eq!((servers[0].hints, servers[1].hints), (Hints::Trusted, Hints::Ignored));
     }
 }

@@ -34,6 +34,21 @@ pub(super) fn transport(
         value.set_sensitive(true);
         given.insert(HeaderName::from_bytes(name.as_bytes()).map_err(|_| fault())?, value);
     }
-    let config = StreamableHttpClientTransportConfig::with_uri(url).custom_headers(given);
+    // A request that was not answered is never made again, for whatever reason.
+    let config = StreamableHttpClientTransportConfig::with_uri(url)
+        .custom_headers(given)
+        .reinit_on_expired_session(false);
     Ok(StreamableHttpClientTransport::with_client(client, config))
+}
+
+/// Whether a request is known not to have reached the server.
+pub(super) fn never_arrived(error: &(dyn std::error::Error + 'static)) -> bool {
+    let mut cause = Some(error);
+    while let Some(error) = cause {
+        if error.downcast_ref::<reqwest::Error>().is_some_and(reqwest::Error::is_connect) {
+            return true;
+        }
+        cause = error.source();
+    }
+    false
 }

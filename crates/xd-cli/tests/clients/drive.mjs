@@ -1,5 +1,5 @@
-// Drives a server with the official TypeScript client, through the whole of it.
-// Usage: node drive.mjs PROGRAM NODE_MODULES. Exits with 0 only if all went well.
+// Drives `xd mcp` with the official TypeScript client, through the whole of it.
+// Usage: node drive.mjs XD NODE_MODULES. Exits with 0 only if all went well.
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
@@ -28,7 +28,7 @@ async function client(folder, options = [], answer) {
   const capabilities = answer ? { elicitation: { form: {} } } : {};
   const client = new Client({ name: "drive", version: "1" }, { capabilities });
   if (answer) client.setRequestHandler(ElicitRequestSchema, answer);
-  const transport = new StdioClientTransport({ command: program, args: [folder, ...options] });
+  const transport = new StdioClientTransport({ command: program, args: ["mcp", "-C", folder, ...options] });
   await client.connect(transport);
   // Output schemas are kept from the list, and results are checked against them.
   await client.listTools();
@@ -130,9 +130,9 @@ async function person() {
 }
 
 async function overHttp() {
-  const server = spawn(program, [site(), "--http", "127.0.0.1:0"]);
+  const server = spawn(program, ["mcp", "-C", site(), "--http", "127.0.0.1:0"]);
   try {
-    const lines = createInterface({ input: server.stderr })[Symbol.asyncIterator]();
+    const lines = createInterface({ input: server.stdout })[Symbol.asyncIterator]();
     const [url, token] = (await lines.next()).value.split(" ");
     const connect = async (headers) => {
       const one = new Client({ name: "drive", version: "1" });

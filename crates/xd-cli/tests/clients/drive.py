@@ -1,6 +1,6 @@
-"""Drives a server with the official Python client, through the whole of it.
+"""Drives `xd mcp` with the official Python client, through the whole of it.
 
-Usage: drive.py PROGRAM. Prints one line a step and exits with 0 only if all went well.
+Usage: drive.py XD. Prints one line a step and exits with 0 only if all went well.
 """
 
 import asyncio
@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 
+import anyio
 import httpx2
 import mcp_types as types
 from mcp import Client, StdioServerParameters, stdio_client
@@ -26,7 +27,7 @@ def site():
 
 
 def client(folder, *options, **more):
-    server = stdio_client(StdioServerParameters(command=PROGRAM, args=[str(folder), *options]))
+    server = stdio_client(StdioServerParameters(command=PROGRAM, args=["mcp", "-C", str(folder), *options]))
     return Client(server, read_timeout_seconds=30, **more)
 
 
@@ -68,6 +69,11 @@ async def whole(mode):
         (folder / "b.txt").write_text("other\n")
         stale = await one.call_tool("write", {"path": "xd://resolve@3", "content": "Yes."})
         assert stale.is_error and (folder / "b.txt").read_text() == "other\n", text(stale)
+        # A call that is cancelled ends, and the connection goes on.
+        with anyio.move_on_after(0):
+            await one.call_tool("read", {"path": "."})
+        listed = await one.call_tool("read", {"path": "."})
+        assert "b.txt" in text(listed), text(listed)
         resources = (await one.list_resources()).resources
         assert any(str(resource.uri) == "xd://resolve@3" for resource in resources), resources
         log = await one.read_resource("xd-state:///log")
@@ -105,13 +111,33 @@ async def person(mode):
     print(f"person {mode}")
 
 
+async def plan(mode):
+    folder = site()
+    asked = []
+
+    async def answer(context, params):
+        asked.append(params.message)
+        return types.ElicitResult(action="accept", content={})
+
+    async with client(folder, "--plan", mode=mode, elicitation_callback=answer) as one:
+        held = await one.call_tool("write", {"path": "c.txt", "content": "x"})
+        assert held.is_error and not (folder / "c.txt").exists(), text(held)
+        await one.call_tool("write", {"path": "local://c-plan.md", "content": "# Write c.txt"})
+        approved = await one.call_tool("write", {"path": "xd://propose", "content": "c"})
+        assert not approved.is_error and "# Write c.txt" in text(approved), text(approved)
+        assert len(asked) == 1 and "# Write c.txt" in asked[0], asked
+        done = await one.call_tool("write", {"path": "c.txt", "content": "x"})
+        assert not done.is_error and (folder / "c.txt").read_text() == "x", text(done)
+    print(f"plan {mode}")
+
+
 async def over_http():
     folder = site()
     server = subprocess.Popen(
-        [PROGRAM, str(folder), "--http", "127.0.0.1:0"], stderr=subprocess.PIPE, text=True
+        [PROGRAM, "mcp", "-C", str(folder), "--http", "127.0.0.1:0"], stdout=subprocess.PIPE, text=True
     )
     try:
-        url, token = server.stderr.readline().split()
+        url, token = server.stdout.readline().split()
         for mode in ("auto", "legacy"):
             headers = {"Authorization": f"Bearer {token}"}
             async with httpx2.AsyncClient(headers=headers, timeout=30) as http:
@@ -135,6 +161,7 @@ async def main():
     for mode in ("auto", "legacy"):
         await whole(mode)
         await person(mode)
+        await plan(mode)
     await over_http()
     print(json.dumps({"ok": True}))
 

@@ -1,0 +1,179 @@
+//! `xd mcp` as the official clients see it: the built binary, driven by the Python and the TypeScript
+//! client and by the inspector.
+//!
+//! The clients are looked for: a Python that has `mcp` (named by `XD_MCP_PYTHON`, or `python3`), and a
+//! folder `node_modules` with the TypeScript client and the inspector (named by
+//! `XD_MCP_NODE_MODULES`, or beside `tests/clients/package.json`). Where they are not there and `CI` is
+//! set, they are installed into the target folder, in the versions that stand beside the scripts; that
+//! needs a network. A test whose client cannot be had says so and passes; with
+//! `XD_MCP_CLIENTS=required` it fails.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::{
+    env, fs,
+    path::{Path, PathBuf},
+    process::{Command, Output, Stdio},
+    sync::OnceLock,
+    time::{Duration, Instant},
+};
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+/// How long one step of an installation may take.
+const PATIENCE: Duration = Duration::from_secs(240);
+
+const XD: &str = env!("CARGO_BIN_EXE_xd");
+
+fn clients() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/clients")
+}
+
+#[expect(clippy::print_stderr, reason = "who runs the tests is to see what was left out")]
+fn missing(what: &str) {
+    assert!(env::var("XD_MCP_CLIENTS").as_deref() != Ok("required"), "{what} cannot be had");
+    eprintln!("skipped: {what} cannot be had; tests/clients.rs says how it is found");
+}
+
+/// Whether a command ended well, and in time.
+fn goes(command: &mut Command) -> bool {
+    let quiet = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    let Ok(mut child) = quiet.spawn() else { return false };
+    let begun = Instant::now();
+    while begun.elapsed() < PATIENCE {
+        match child.try_wait() {
+            Ok(Some(status)) => return status.success(),
+            Ok(None) => std::thread::sleep(Duration::from_millis(50)),
+            Err(_) => break,
+        }
+    }
+    drop(child.kill());
+    drop(child.wait());
+    false
+}
+
+/// A folder that `make` fills once and for all, where that is wanted and works.
+fn installed(name: &str, made_of: &str, make: impl FnOnce(&Path) -> bool) -> Option<PathBuf> {
+    env::var_os("CI").filter(|set| !set.is_empty())?;
+    let wanted = fs::read_to_string(clients().join(made_of)).unwrap();
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("mcp-clients").join(name);
+    let mark = folder.join("installed");
+    if fs::read_to_string(&mark).is_ok_and(|installed| installed == wanted) {
+        return Some(folder);
+    }
+    drop(fs::remove_dir_all(&folder));
+    fs::create_dir_all(&folder).unwrap();
+    fs::copy(clients().join(made_of), folder.join(made_of)).unwrap();
+    make(&folder).then(|| {
+        fs::write(mark, wanted).unwrap();
+        folder
+    })
+}
+
+fn python() -> Option<String> {
+    let has =
+        |python: &str| goes(Command::new(python).args(["-c", "import mcp_types, mcp, httpx2"]));
+    let python = env::var("XD_MCP_PYTHON").unwrap_or_else(|_| "python3".to_owned());
+    if has(&python) {
+        return Some(python);
+    }
+    let folder = installed("python", "requirements.txt", |folder| {
+        goes(Command::new("python3").args(["-m", "venv"]).arg(folder))
+            && goes(
+                Command::new(folder.join("bin/python"))
+                    .args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"])
+                    .args(["--retries", "1", "--timeout", "20", "--requirement"])
+                    .arg(folder.join("requirements.txt")),
+            )
+    })?;
+    Some(folder.join("bin/python").to_str().unwrap().to_owned()).filter(|python| has(python))
+}
+
+fn node_modules(package: &str) -> Option<PathBuf> {
+    static INSTALLED: OnceLock<Option<PathBuf>> = OnceLock::new();
+    let has = |modules: &PathBuf| modules.join("@modelcontextprotocol").join(package).exists();
+    let modules = env::var_os("XD_MCP_NODE_MODULES")
+        .map_or_else(|| clients().join("node_modules"), PathBuf::from);
+    if has(&modules) {
+        return Some(modules);
+    }
+    // Two tests ask, and one installs.
+    let installed = INSTALLED.get_or_init(|| {
+        installed("node", "package.json", |folder| {
+            goes(
+                Command::new("npm")
+                    .args(["install", "--ignore-scripts", "--no-audit", "--no-fund"])
+                    .args(["--no-package-lock", "--fetch-retries=1", "--fetch-timeout=20000"])
+                    .current_dir(folder),
+            )
+        })
+    });
+    installed.as_ref().map(|folder| folder.join("node_modules")).filter(has)
+}
+
+fn passed(output: &Output) {
+    let said = String::from_utf8_lossy(&output.stdout);
+    let complained = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{said}\n{complained}");
+    let last: Value = serde_json::from_str(said.lines().last().unwrap()).unwrap();
+    assert_eq!(last["ok"], true, "{said}\n{complained}");
+}
+
+#[test]
+fn the_python_client_goes_through_the_whole_of_it() {
+    let Some(python) = python() else { return missing("the Python client (mcp 2.3)") };
+    let script = clients().join("drive.py");
+    passed(&Command::new(python).arg(script).arg(XD).output().unwrap());
+}
+
+#[test]
+fn the_typescript_client_goes_through_the_whole_of_it() {
+    let Some(modules) = node_modules("sdk") else {
+        return missing("the TypeScript client (@modelcontextprotocol/sdk)");
+    };
+    let script = clients().join("drive.mjs");
+    passed(&Command::new("node").arg(script).arg(XD).arg(modules).output().unwrap());
+}
+
+#[test]
+fn the_inspector_lists_and_calls() {
+    let Some(modules) = node_modules("inspector") else {
+        return missing("the inspector (@modelcontextprotocol/inspector)");
+    };
+    let folder = TempDir::new().unwrap();
+    fs::write(folder.path().join("a.txt"), "one\ntwo\n").unwrap();
+    // As docs/MCP.md has it for clients with an `mcpServers` file.
+    let config = folder.path().join("mcp.json");
+    let xd = json!({ "command": XD, "args": ["mcp", "-C", folder.path()] });
+    fs::write(&config, json!({ "mcpServers": { "xd": xd } }).to_string()).unwrap();
+    let inspect = |given: &[&str]| {
+        let output = Command::new(modules.join(".bin/mcp-inspector"))
+            .args(["--cli", "--config"])
+            .arg(&config)
+            .args(["--server", "xd"])
+            .args(given)
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(output.status.success(), "{said}{}", String::from_utf8_lossy(&output.stderr));
+        serde_json::from_str::<Value>(&said).unwrap_or_else(|error| panic!("{error}: {said}"))
+    };
+    let tools = inspect(&["--method", "tools/list"]);
+    assert_eq!(tools["tools"].as_array().unwrap().len(), 4);
+    let call = |tool: &str, given: &[&str]| {
+        let mut all = vec!["--method", "tools/call", "--tool-name", tool];
+        for argument in given {
+            all.extend(["--tool-arg", argument]);
+        }
+        inspect(&all)
+    };
+    let edits = json!([{ "path": "a.txt", "old_text": "one", "new_text": "1" }]);
+    let staged = call("edit", &[&format!("edits={edits}")]);
+    assert_eq!(staged["structuredContent"]["staged"]["number"], 1, "{staged}");
+    // Each call is a process of its own: the stack is kept between them.
+    let done = call("write", &["path=xd://resolve", "content=Seen in the inspector."]);
+    assert_eq!(done["structuredContent"]["outcome"], "applied", "{done}");
+    assert_eq!(fs::read_to_string(folder.path().join("a.txt")).unwrap(), "1\ntwo\n");
+    assert!(inspect(&["--method", "resources/list"])["resources"].is_array());
+    assert!(inspect(&["--method", "prompts/list"])["prompts"].is_array());
+}
