@@ -12,7 +12,9 @@ use std::io;
 use crate::commit::RecoverError;
 use crate::disk::EntryKind;
 use crate::root::{PathError, Root, new_file_mode};
-use crate::{ByteEdit, Change, ChangeSet, Content, EditError, FileKind, InvalidChangeSet, RelPath};
+use crate::{
+    ByteEdit, Change, ChangeSet, Content, EditError, FileKind, FileState, InvalidChangeSet, RelPath,
+};
 
 use crate::spill::{Spill, Unfilled};
 use staged::StagedFile;
@@ -419,6 +421,7 @@ impl Staging<'_> {
                 mode: *mode,
             });
         }
+        self.refuse_unreadable(&changes)?;
         let mut makes_folders = BTreeSet::new();
         for change in &changes {
             if let Some(path) = change.fills() {
@@ -430,6 +433,22 @@ impl Staging<'_> {
             self.files.get(path).is_some_and(|file| file.is_written_in_place(self.root.disk()))
         })?;
         Ok(ChangeSet::with_folders(changes, makes_folders.into_iter().collect(), Vec::new())?)
+    }
+
+    /// A result that this user could not read could neither be compared nor taken back.
+    fn refuse_unreadable(&self, changes: &[Change]) -> Result<(), BuildError> {
+        let unreadable = |state: FileState| state.kind == FileKind::File && state.mode & 0o400 == 0;
+        if self.root.disk().reads_anything() {
+            return Ok(());
+        }
+        match changes.iter().find(|change| change.to_state().is_some_and(unreadable)) {
+            None => Ok(()),
+            Some(change) => {
+                let why = "with a mode that keeps its owner from reading it, the change could not \
+                           be taken back; leave the owner the permission to read (0o400)";
+                Err(BuildError::CannotKeep { path: change.path().clone(), why })
+            }
+        }
     }
 
     /// Nothing may be where a create or rename ends, but a file that leaves with this set, or

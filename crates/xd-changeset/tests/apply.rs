@@ -415,3 +415,22 @@ fn a_stored_set_is_checked_again() {
         assert!(serde_json::from_str::<ChangeSet>(&broken).is_err(), "C1: {to} was believed");
     }
 }
+
+/// What an earlier commit had to leave beside a file, or anybody put there, is never in the way of
+/// a later one and never taken for its own, whatever numbers the two processes have.
+#[test]
+fn c3_what_is_kept_beside_a_file_is_left_alone() {
+    let tree = Tree::new(&[("a", b"one"), ("b", b"two")]);
+    let root = tree.root();
+    let me = std::process::id();
+    for commit in 0..64 {
+        for n in 0..4 {
+            tree.write(&format!(".xd-{me:x}-{commit:x}-{n}"), b"kept");
+        }
+    }
+    let before = tree.snapshot();
+    let set = ChangeSet::builder(&root).replace(&p("a"), "ONE").delete(&p("b")).build().unwrap();
+    set.apply(&root, quick()).unwrap();
+    set.inverse().apply(&root, quick()).unwrap();
+    assert_eq!(tree.snapshot(), before);
+}

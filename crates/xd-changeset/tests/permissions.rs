@@ -82,6 +82,7 @@ fn child_without_privileges() {
     read_only_folder(&root);
     read_only_file(&root);
     folder_closed_after_staging(&root);
+    nobody_may_read(&root);
     if Path::new("open/theirs").exists() {
         another_owner(&root);
     }
@@ -147,6 +148,32 @@ fn folder_closed_after_staging(root: &Root) {
         }
         set.check(root).unwrap();
     }
+}
+
+/// What its owner may not read can neither be compared nor taken back: refused when staging.
+fn nobody_may_read(root: &Root) {
+    for mode in [0, 0o200, 0o077, 0o333] {
+        let sets = [
+            ChangeSet::builder(root).set_mode(&p("open/f"), mode).build(),
+            ChangeSet::builder(root)
+                .replace(&p("open/f"), "F")
+                .set_mode(&p("open/f"), mode)
+                .build(),
+            ChangeSet::builder(root).create(&p("open/n"), "n", Some(mode)).build(),
+            ChangeSet::builder(root)
+                .rename(&p("open/f"), &p("open/g"))
+                .set_mode(&p("open/f"), mode)
+                .build(),
+        ];
+        for set in sets {
+            let error = set.unwrap_err();
+            assert!(matches!(error, BuildError::CannotKeep { .. }), "{error}");
+            assert!(error.to_string().contains("0o400"), "{error}");
+        }
+    }
+    let set = ChangeSet::builder(root).set_mode(&p("open/f"), 0o400).build().unwrap();
+    set.apply(root, quick()).unwrap();
+    set.inverse().apply(root, quick()).unwrap();
 }
 
 /// A file of somebody else keeps its owner, so it is written in place; where that is not allowed

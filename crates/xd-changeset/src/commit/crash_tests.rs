@@ -5,7 +5,7 @@ use rustix::io::Errno;
 use super::journal::{self, Progress};
 use super::proof_tests::prove;
 use super::recover::recover;
-use super::scenarios::{Scenario, all, p};
+use super::scenarios::{Scenario, all, an_edit_beside_a_chain_of_equal_files, names_that_part, p};
 use super::{apply_locked_either_way, apply_locked_for_tests as apply};
 use crate::RecoveryOutcome;
 use crate::disk::Disk as _;
@@ -164,6 +164,30 @@ fn f3_c3_a_stop_at_every_operation_leaves_all_or_nothing() {
     prove("scenarios", scenarios.len());
     prove("kinds_of_damage_each", usize::try_from(SEEDS).unwrap());
     prove("states_after_a_stop", states);
+}
+
+/// A file that is written under one name while another of its names leaves is taken back whichever
+/// of the two comes first.
+#[test]
+fn f3_case_147_names_of_one_file_that_part_are_taken_back() {
+    for scenario in names_that_part() {
+        explore(&scenario, SEEDS, |at, seed| if seed == 1 { vec![at as u64] } else { vec![] });
+        for at in 0.. {
+            let disk = scenario.disk.fork();
+            disk.with(|state| {
+                (state.operations, state.fault) = (0, Some((at, Errno::IO, Lasting::Once)))
+            });
+            let result = apply(&disk, &scenario.set);
+            if disk.with(|state| state.operations) <= at {
+                break;
+            }
+            let told = matches!(
+                result,
+                Ok(_) | Err(super::ApplyError::Io { .. } | super::ApplyError::Stale(_))
+            );
+            assert!(told, "{} at {at}: {result:?}", scenario.name);
+        }
+    }
 }
 
 /// A fault, and then a stop while what was done is being taken back.
@@ -386,4 +410,65 @@ fn c3_what_is_written_before_the_recovery_is_a_conflict_and_not_lost() {
         }
     }
     assert!(conflicts > 5, "{conflicts}");
+}
+
+/// A recovery that met a conflict has put back what it could; once the conflict is out of the way
+/// the next one puts back the rest, and takes nothing that is at its place for what had been moved.
+#[test]
+fn c3_after_a_conflict_is_settled_the_rest_is_taken_back() {
+    let scenario = an_edit_beside_a_chain_of_equal_files();
+    let before = scenario.disk.picture();
+    let mut conflicts = 0;
+    for at in 0.. {
+        let disk = scenario.disk.fork();
+        let stopped = stopped_at(&disk, at, |disk| drop(apply(disk, &scenario.set)));
+        let fresh = disk.after_stop(1);
+        let was = fresh.picture();
+        fresh.overwrite(&p("a"), b"theirs").unwrap();
+        if recover(&fresh).is_err() {
+            conflicts += 1;
+            fresh.overwrite(&p("a"), &was["a"].1).unwrap();
+            recover(&fresh).unwrap_or_else(|error| panic!("stopped at {at}: {error}"));
+            assert_eq!(fresh.picture(), before, "stopped at {at}");
+        }
+        if !stopped {
+            break;
+        }
+    }
+    assert!(conflicts > 0);
+}
+
+/// Whatever of the journal's plan is damaged once it was acted on: nothing is done, the journal
+/// stays, and the way out is named.
+#[test]
+fn c3_a_damaged_plan_that_was_acted_on_is_not_taken_for_one_never_begun() {
+    let scenario = all().into_iter().find(|scenario| scenario.set.len() == 2).unwrap();
+    assert_eq!(scenario.name, "two names exchanged");
+    let mut met = 0;
+    for at in 0.. {
+        let disk = scenario.disk.fork();
+        let stopped = stopped_at(&disk, at, |disk| drop(apply(disk, &scenario.set)));
+        let fresh = disk.after_stop(1);
+        let journal = fresh.read(&journal::path()).unwrap_or_default();
+        let whole = matches!(journal::read(&fresh), Ok(Some((_, progress))) if progress != Progress::Planned);
+        if whole {
+            for damaged in [1, 12, 40] {
+                let fork = fresh.fork();
+                let mut bytes = journal.clone();
+                bytes[damaged] ^= 1;
+                fork.overwrite(&journal::path(), &bytes).unwrap();
+                let picture = fork.picture();
+                let error = recover(&fork).unwrap_err().to_string();
+                assert!(error.contains(".xd/journal") && error.contains("damaged"), "{error}");
+                assert!(super::recover::look(&fork).is_err());
+                assert_eq!(fork.picture(), picture, "stopped at {at}");
+                assert_eq!(fork.read(&journal::path()).unwrap(), bytes);
+                met += 1;
+            }
+        }
+        if !stopped {
+            break;
+        }
+    }
+    assert!(met > 0);
 }

@@ -72,7 +72,8 @@ pub(super) fn add(disk: &dyn Disk, record: &Record, durable: bool) -> io::Result
     if durable { disk.sync(&path) } else { Ok(()) }
 }
 
-/// The plan and how far it came; none where there is no journal, or one that was never whole.
+/// The plan and how far it came; none where there is no journal, or one that was never whole. A
+/// plan that was whole once and is no longer is an error.
 pub(super) fn read(disk: &dyn Disk) -> io::Result<Option<(Plan, Progress)>> {
     let bytes = match disk.read(&path()) {
         Ok(bytes) => bytes,
@@ -80,7 +81,22 @@ pub(super) fn read(disk: &dyn Disk) -> io::Result<Option<(Plan, Progress)>> {
         Err(error) => return Err(error),
     };
     let mut records = bytes.split(|byte| *byte == b'\n').filter_map(parse);
-    let Some(Record::Plan(plan)) = records.next() else { return Ok(None) };
+    let plan = match records.next() {
+        None => return Ok(None),
+        Some(Record::Plan(plan)) => plan,
+        // The plan was safe before anything was recorded behind it, and was acted on.
+        Some(
+            Record::Vacated
+            | Record::Committed
+            | Record::Aborting
+            | Record::Unfilled
+            | Record::Closed,
+        ) => {
+            let lost = "its plan is damaged, and was acted on; what the change displaced is \
+                        beside the files as '.xd-…': put things in order and remove the journal";
+            return Err(io::Error::new(io::ErrorKind::InvalidData, lost));
+        }
+    };
     let mut progress = Progress::Planned;
     for record in records {
         progress = match record {

@@ -1,6 +1,8 @@
 //! What a commit will do, in terms of names on the disk; it is what the journal holds.
 
 use std::collections::BTreeSet;
+use std::hash::{BuildHasher as _, RandomState};
+use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde::{Deserialize, Serialize};
@@ -231,22 +233,23 @@ fn missing_folders(
     Ok(())
 }
 
-/// Gives out names that nothing else has: by process, and by commit within the process.
+/// Gives out names that nothing else has: by chance for the process, and by number for the commit
+/// within it. A process number would not do: with another boot or container it comes again, and the
+/// names of files that an earlier commit had to leave behind with it.
 struct Namer {
     commit: String,
     next: std::cell::Cell<usize>,
 }
 
 static COMMITS: AtomicU64 = AtomicU64::new(0);
+static PROCESS: LazyLock<u64> = LazyLock::new(|| RandomState::new().hash_one(std::process::id()));
 
 impl Namer {
     fn new() -> Self {
         // The simulated disk knows one commit at a time, and its every run is to be the same.
         let commit = match cfg!(test) {
             true => "0-0".to_owned(),
-            false => {
-                format!("{:x}-{:x}", std::process::id(), COMMITS.fetch_add(1, Ordering::Relaxed))
-            }
+            false => format!("{:016x}-{:x}", *PROCESS, COMMITS.fetch_add(1, Ordering::Relaxed)),
         };
         Self { commit, next: std::cell::Cell::new(0) }
     }

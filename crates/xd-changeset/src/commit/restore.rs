@@ -29,10 +29,25 @@ pub(super) fn take_back(
         Progress::Unfilled => false,
         Progress::Committed | Progress::Closed => return Ok(conflicts),
     };
-    for step in plan.steps.iter().rev() {
+    // Contents and modes first: a moved file that was also written by another of its names is
+    // known again only once it is what it was.
+    let (names, contents): (Vec<_>, Vec<_>) = plan
+        .steps
+        .iter()
+        .rev()
+        .partition(|step| matches!(step, Step::Create { .. } | Step::Move { .. }));
+    for step in contents {
         note(&mut conflicts, step.target(), unfill(disk, plan, step, may_be_filled))?;
     }
-    if progress == Progress::Vacated && conflicts.is_empty() {
+    let known = conflicts.len();
+    for step in names {
+        note(&mut conflicts, step.target(), unfill(disk, plan, step, may_be_filled))?;
+    }
+    if progress == Progress::Vacated {
+        if conflicts.len() > known {
+            // With files back at their names, the next try could not tell them from the moved ones.
+            return Ok(conflicts);
+        }
         sync_folders(disk, plan)?;
         record(disk, plan, &Record::Unfilled)?;
     }

@@ -254,6 +254,55 @@ pub(super) fn all() -> Vec<Scenario> {
     ]
 }
 
+/// Moves of equal files along a chain, and an edit of another.
+pub(super) fn an_edit_beside_a_chain_of_equal_files() -> Scenario {
+    let lay = |disk: &SimDisk| {
+        for name in ["e1", "e2", "e3"] {
+            disk.create(&p(name), b"equal", 0o644).unwrap();
+        }
+    };
+    scenario("an edit beside a chain of equal files", Quirks::default(), lay, |b| {
+        b.rename(&p("e1"), &p("e2"))
+            .rename(&p("e2"), &p("e3"))
+            .rename(&p("e3"), &p("e4"))
+            .replace(&p("a"), "edited");
+    })
+}
+
+/// Sets in which one name of a file is written and another one leaves, whatever their order.
+pub(super) fn names_that_part() -> Vec<Scenario> {
+    let none = Quirks::default();
+    let bare = Quirks { no_exchange: true, no_rename_new: true, ..none };
+    let early = |disk: &SimDisk| disk.link(&p("b"), &p("src/twin")).unwrap();
+    let written = "written in place while its other name is on the way";
+    let mut scenarios = Vec::new();
+    for quirks in [none, bare] {
+        scenarios.push(scenario("the first name written, the second moved", quirks, early, |b| {
+            b.replace(&p("b"), written).rename(&p("src/twin"), &p("twin"));
+        }));
+        scenarios.push(scenario("the second name written, the first moved", quirks, early, |b| {
+            b.replace(&p("src/twin"), written).rename(&p("b"), &p("b2"));
+        }));
+        scenarios.push(scenario(
+            "the first name given a mode, the second moved",
+            quirks,
+            early,
+            |b| {
+                b.set_mode(&p("b"), 0o640).rename(&p("src/twin"), &p("twin"));
+            },
+        ));
+        scenarios.push(scenario("one name written, the other in a chain", quirks, early, |b| {
+            b.replace(&p("b"), written)
+                .rename(&p("src/twin"), &p("a"))
+                .rename(&p("a"), &p("src/twin"));
+        }));
+        scenarios.push(scenario("one name written, the other deleted", quirks, early, |b| {
+            b.replace(&p("b"), written).delete(&p("src/twin"));
+        }));
+    }
+    scenarios
+}
+
 fn mixed_but_b(builder: &mut Builder) {
     builder
         .edit(&p("a"), vec![ByteEdit::new(0..5, "ALPHA")])

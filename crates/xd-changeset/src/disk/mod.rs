@@ -136,6 +136,8 @@ pub(crate) trait Disk: fmt::Debug + Send + Sync {
     fn may_rename_in(&self, folder: Option<&RelPath>) -> io::Result<()>;
     /// Whether a new file can be given this owner.
     fn can_own(&self, owner: (u32, u32)) -> bool;
+    /// Whether the process may read every file, whatever its mode says.
+    fn reads_anything(&self) -> bool;
     fn set_mode(&self, path: &RelPath, mode: u32) -> io::Result<()>;
     fn sync(&self, path: &RelPath) -> io::Result<()>;
     fn sync_folder(&self, folder: Option<&RelPath>) -> io::Result<()>;

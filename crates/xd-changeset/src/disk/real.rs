@@ -275,6 +275,10 @@ impl Disk for RealDisk {
                         .is_ok_and(|groups| groups.iter().any(|group| group.as_raw() == owner.1))))
     }
 
+    fn reads_anything(&self) -> bool {
+        rustix::process::geteuid().is_root()
+    }
+
     fn set_mode(&self, path: &RelPath, mode: u32) -> io::Result<()> {
         let file = self
             .open_file(path, OFlags::RDONLY)
@@ -337,9 +341,12 @@ impl Disk for RealDisk {
         let mut file = std::fs::File::from(self.open(path, flags, Mode::RUSR | Mode::WUSR)?);
         match file.try_lock() {
             Ok(()) => {
-                file.set_len(0)?;
-                file.rewind()?;
-                writeln!(file, "{}", std::process::id())?;
+                // The number only says who; on a full disk the lock is held all the same, so that
+                // an interrupted commit can be taken back there.
+                let _ = file
+                    .set_len(0)
+                    .and_then(|()| file.rewind())
+                    .and_then(|()| writeln!(file, "{}", std::process::id()));
                 Ok(LockAttempt::Taken(Box::new(file)))
             }
             Err(std::fs::TryLockError::WouldBlock) => {

@@ -23,10 +23,12 @@ impl StateLock {
         loop {
             match file.try_lock() {
                 Ok(()) => {
-                    file.set_len(0).map_err(StateError::io("lock"))?;
-                    file.rewind().map_err(StateError::io("lock"))?;
-                    write!(file, "process {}", std::process::id())
-                        .map_err(StateError::io("lock"))?;
+                    // The number only says who; on a full disk the lock is held all the same, so
+                    // that what an earlier process left can be settled there.
+                    let _ = file
+                        .set_len(0)
+                        .and_then(|()| file.rewind())
+                        .and_then(|()| write!(file, "process {}", std::process::id()));
                     return Ok(Self(file));
                 }
                 Err(TryLockError::WouldBlock) if begin.elapsed() < patience => {

@@ -156,6 +156,10 @@ impl Disk for SimDisk {
         true
     }
 
+    fn reads_anything(&self) -> bool {
+        true
+    }
+
     fn set_mode(&self, path: &RelPath, mode: u32) -> io::Result<()> {
         self.with(|state| {
             state.begin("set_mode", path, true)?.or_nothing()?;
