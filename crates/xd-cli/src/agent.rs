@@ -15,3 +15,4 @@ pub(crate) mod run;
 pub(crate) mod seat;
 pub(crate) mod show;
 pub(crate) mod spinner;
+pub(crate) mod told;

@@ -2,6 +2,7 @@
 
 mod approval;
 mod once;
+mod outside;
 mod sessions;
 mod settings;
 mod terminal;
