@@ -16,3 +16,4 @@ pub(crate) mod seat;
 pub(crate) mod servers;
 pub(crate) mod show;
 pub(crate) mod spinner;
+pub(crate) mod told;

@@ -71,8 +71,9 @@ pub(crate) enum Command {
         #[arg(value_name = "FILE", default_value = "-")]
         file: PathBuf,
     },
-    /// List what is pending. It only reports: the exit status is 0 whether anything is pending or not.
-    Status,
+    /// List what is pending, and which other sessions have something pending. It only reports: the
+    /// exit status is 0 whether anything is pending or not.
+    Status(SessionArgument),
     /// Show the whole preview of a staged action; without a number, of the most recent.
     Show {
         /// The action's number.
@@ -81,11 +82,13 @@ pub(crate) enum Command {
         /// Print a plain unified diff, for patch or git apply; not together with --json.
         #[arg(long)]
         diff: bool,
+        #[command(flatten)]
+        session: SessionArgument,
     },
     /// Apply a staged action.
     Resolve(DecisionArguments),
     /// Discard a staged action.
-    Reject(NumberAndReason),
+    Reject(RejectArguments),
     /// Put back what an applied action wrote, where the files still are as it left them. Without a
     /// number, the change that was written last. It is an action of its own, with a line in the log.
     Undo(UndoArguments),
@@ -98,6 +101,8 @@ pub(crate) enum Command {
         /// The action's number; without one, the most recent.
         #[arg(value_parser = number)]
         number: Option<u64>,
+        #[command(flatten)]
+        session: SessionArgument,
     },
     /// Finish or take back a change that was interrupted, and say what became of it. Every other
     /// command does so too when it meets one.
@@ -108,7 +113,7 @@ pub(crate) enum Command {
     },
     /// Print every decision made in this workspace, oldest first; with --json as JSON Lines, one
     /// object a decision.
-    Log,
+    Log(SessionArgument),
     /// List what is mounted under xd://; with --json, all that is known of each device.
     Devices,
     /// Read an xd:// address: the protocol's own form, for an agent with a shell. What it answers is
@@ -179,11 +184,31 @@ pub(crate) struct EditArguments {
     pub(crate) paths: Vec<String>,
 }
 
+/// Whose staged actions are meant.
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct SessionArgument {
+    /// The session: one of xd agent, by the name that it gives (agent-1), instead of the one that
+    /// shell commands share. `xd status` names those that have something pending.
+    #[arg(long = "session", value_name = "NAME")]
+    pub(crate) name: Option<String>,
+}
+
+/// What `xd reject` takes.
+#[derive(Debug, Args)]
+pub(crate) struct RejectArguments {
+    #[command(flatten)]
+    pub(crate) decision: NumberAndReason,
+    #[command(flatten)]
+    pub(crate) session: SessionArgument,
+}
+
 /// What `xd resolve` takes.
 #[derive(Debug, Args)]
 pub(crate) struct DecisionArguments {
     #[command(flatten)]
     pub(crate) decision: NumberAndReason,
+    #[command(flatten)]
+    pub(crate) session: SessionArgument,
     #[command(flatten)]
     pub(crate) commit: CommitArguments,
 }
@@ -251,6 +276,8 @@ pub(crate) struct UndoArguments {
     /// be left out.
     #[arg(value_name = "[N] [REASON]")]
     pub(crate) words: Vec<String>,
+    #[command(flatten)]
+    pub(crate) session: SessionArgument,
     #[command(flatten)]
     pub(crate) commit: CommitArguments,
 }

@@ -22,7 +22,7 @@ use xd_protocol::Verdict;
 use xd_write::Direction;
 
 use crate::{
-    arguments::{Arguments, Command, CommitArguments, DecisionArguments},
+    arguments::{Arguments, Command, CommitArguments, DecisionArguments, RejectArguments},
     demo,
     failure::{Failure, Status},
     screen::Screen,
@@ -37,26 +37,31 @@ pub(crate) fn run(arguments: &Arguments, screen: &mut Screen) -> Result<Status, 
         Command::Record(record) => record::run(directory, record, screen),
         Command::Mcp(mcp) => mcp::run(directory, mcp, screen),
         Command::Edit(edit) => edit::run(directory, edit, screen),
-        Command::Status => look::status(directory, screen),
-        Command::Show { number, diff: false } => look::show(directory, *number, screen),
+        Command::Status(session) => look::status(directory, session, screen),
+        Command::Show { number, diff: false, session } => {
+            look::show(directory, session, *number, screen)
+        }
         Command::Show { diff: true, .. } if screen.is_json() => Err(Failure::new(
             "--diff and --json do not go together: a diff is text",
             "`xd show --json` prints the change as data, `xd show --diff` a diff for git apply.",
         )),
-        Command::Show { number, diff: true } => look::diff(directory, *number, screen),
-        Command::Patch { file } => patch::run(directory, file, screen),
-        Command::Resolve(DecisionArguments { decision, commit }) => {
-            decide::run(directory, Verdict::Apply, decision, *commit, screen)
+        Command::Show { number, diff: true, session } => {
+            look::diff(directory, session, *number, screen)
         }
-        Command::Reject(decision) => {
-            decide::run(directory, Verdict::Discard, decision, CommitArguments::default(), screen)
+        Command::Patch { file } => patch::run(directory, file, screen),
+        Command::Resolve(DecisionArguments { decision, session, commit }) => {
+            decide::run(directory, session, Verdict::Apply, decision, *commit, screen)
+        }
+        Command::Reject(RejectArguments { decision, session }) => {
+            let commit = CommitArguments::default();
+            decide::run(directory, session, Verdict::Discard, decision, commit, screen)
         }
         Command::Undo(undo) => undo::run(directory, Direction::Undo, undo, screen),
         Command::Redo(redo) => undo::run(directory, Direction::Redo, redo, screen),
-        Command::Restage { number } => restage::run(directory, *number, screen),
+        Command::Restage { number, session } => restage::run(directory, session, *number, screen),
         Command::Recover { dry_run: true } => recover::look(directory, screen),
         Command::Recover { dry_run: false } => recover::run(directory, screen),
-        Command::Log => log::run(directory, screen),
+        Command::Log(session) => log::run(directory, session, screen),
         Command::Devices => devices::run(directory, screen),
         Command::Read { address } => address::read(directory, address, screen),
         Command::Write { address, text } => address::write(directory, address, text, screen),

@@ -11,6 +11,7 @@ mod failure;
 mod place;
 mod recovered;
 mod screen;
+mod sessions;
 mod usage;
 
 use std::process::ExitCode;

@@ -3,48 +3,69 @@
 use std::{path::Path, sync::Arc, time::Duration};
 
 use xd_changeset::{Options, RecoverError};
-use xd_resolve::{ActionStore, Recorder};
-use xd_session::Session;
+use xd_resolve::{ActionStore, BoxFuture, Recorder};
+use xd_session::{PlanAnswer, PlanReview, PlanReviewer, Session};
 use xd_write::{
     Host, Policy, Restored, StateError, StateFolder, StateLock, Workspace, restage_tool,
 };
 
-use crate::{arguments::CommitArguments, failure::Failure, recovered::Recovered, screen::Screen};
+use crate::{
+    arguments::{CommitArguments, SessionArgument},
+    failure::Failure,
+    recovered::Recovered,
+    screen::Screen,
+    sessions::{self, SessionName},
+};
 
-/// The name of the session that shell commands share.
-const SESSION: &str = "shell";
 /// How long a command waits for another one in the same workspace.
 const PATIENCE: Duration = Duration::from_secs(10);
+/// The same for a session of the agent, which a running one keeps to itself until it ends.
+const SHORT_PATIENCE: Duration = Duration::from_secs(1);
 
 /// A workspace opened to change what is staged in it. Its lock is held until it is dropped.
 pub(crate) struct Place {
     pub(crate) workspace: Workspace,
     pub(crate) session: Arc<Session>,
     pub(crate) state: StateFolder,
+    pub(crate) name: SessionName,
     _lock: StateLock,
 }
 
 impl Place {
-    /// Opens the workspace in `directory` for a command that stages or decides. What an earlier one
-    /// left half done is settled, and said.
+    /// Opens the workspace in `directory` for a command that stages. What an earlier one left half
+    /// done is settled, and said.
     pub(crate) fn open(directory: &Path, screen: &mut Screen) -> Result<Self, Failure> {
-        Self::open_to_commit(directory, CommitArguments::default(), screen)
+        let (shell, commit) = (SessionArgument::default(), CommitArguments::default());
+        Self::open_to_commit(directory, &shell, commit, screen)
     }
 
-    /// The same for a command that writes files.
+    /// The same for a command that decides what is staged in a session. One that is named must be
+    /// there; where it plans, it goes on planning (`CONTRACT W7`).
     pub(crate) fn open_to_commit(
         directory: &Path,
+        session: &SessionArgument,
         commit: CommitArguments,
         screen: &mut Screen,
     ) -> Result<Self, Failure> {
         let commits = Options::default().durable(!commit.no_durable);
         let workspace = workspace(directory)?.with_commits(commits);
-        let state = StateFolder::open(&workspace, SESSION).map_err(state_failure)?;
-        let lock = state.lock(PATIENCE).map_err(state_failure)?;
+        let name = SessionName::of(session);
+        let (state, patience) = match name.is_shell() {
+            true => {
+                (StateFolder::open(&workspace, name.as_str()).map_err(state_failure)?, PATIENCE)
+            }
+            false => (sessions::existing(&workspace, &name)?, SHORT_PATIENCE),
+        };
+        let lock = state.lock(patience).map_err(|error| name.busy(error))?;
         let (session, restored) =
             restore(&workspace, &state, Some(&lock)).map_err(state_failure)?;
         screen.recovered(Recovered::of(&restored));
-        Ok(Self { workspace, session: Arc::new(session), state, _lock: lock })
+        let place = Self { workspace, session: Arc::new(session), state, name, _lock: lock };
+        let plan = place.state.plan().map_err(state_failure)?;
+        place.host().restore_plan(&plan).map_err(|error| {
+            Failure::new(error, "Nothing was done. Mend this and run the command again.")
+        })?;
+        Ok(place)
     }
 
     /// The tools and devices of a shell.
@@ -59,6 +80,7 @@ pub(crate) struct View {
     pub(crate) workspace: Workspace,
     pub(crate) session: Arc<Session>,
     pub(crate) state: Option<StateFolder>,
+    pub(crate) name: SessionName,
     /// Who is at work here just now, where somebody is.
     pub(crate) busy: Option<String>,
 }
@@ -66,15 +88,30 @@ pub(crate) struct View {
 impl View {
     /// Opens the workspace in `directory` for a command that looks. It waits for nobody.
     pub(crate) fn open(directory: &Path, screen: &mut Screen) -> Result<Self, Failure> {
-        let (view, told) = Self::settle(directory)?;
+        Self::open_in(directory, &SessionArgument::default(), screen)
+    }
+
+    /// The same for what is staged in a session. One that is named must be there.
+    pub(crate) fn open_in(
+        directory: &Path,
+        session: &SessionArgument,
+        screen: &mut Screen,
+    ) -> Result<Self, Failure> {
+        let (view, told) = Self::settle(directory, SessionName::of(session))?;
         screen.recovered(told);
         Ok(view)
     }
 
     /// The same, and what was settled with it.
-    pub(crate) fn settle(directory: &Path) -> Result<(Self, Recovered), Failure> {
+    pub(crate) fn settle(
+        directory: &Path,
+        name: SessionName,
+    ) -> Result<(Self, Recovered), Failure> {
         let workspace = workspace(directory)?;
-        let state = StateFolder::open_existing(&workspace, SESSION).map_err(state_failure)?;
+        let state = match name.is_shell() {
+            true => StateFolder::open_existing(&workspace, name.as_str()).map_err(state_failure)?,
+            false => Some(sessions::existing(&workspace, &name)?),
+        };
         let (session, mut told, mut busy) = match &state {
             Some(state) => look(&workspace, state).map_err(state_failure)?,
             None => (Session::new(), Recovered::default(), None),
@@ -87,7 +124,7 @@ impl View {
                 Err(error) => told.trouble = Some(error.to_string()),
             }
         }
-        Ok((Self { workspace, session: Arc::new(session), state, busy }, told))
+        Ok((Self { workspace, session: Arc::new(session), state, name, busy }, told))
     }
 
     /// The staged actions.
@@ -104,7 +141,8 @@ impl View {
 /// What is left half done in `directory`, and what would become of it; nothing is settled.
 pub(crate) fn unsettled(directory: &Path) -> Result<Recovered, Failure> {
     let workspace = workspace(directory)?;
-    let state = StateFolder::open_existing(&workspace, SESSION).map_err(state_failure)?;
+    let name = SessionName::default();
+    let state = StateFolder::open_existing(&workspace, name.as_str()).map_err(state_failure)?;
     let mut told = match &state {
         Some(state) => Recovered::of(&restore(&workspace, state, None).map_err(state_failure)?.1),
         None => Recovered::default(),
@@ -120,7 +158,10 @@ pub(crate) fn unsettled(directory: &Path) -> Result<Recovered, Failure> {
 fn host(workspace: &Workspace, session: &Arc<Session>, state: Option<&StateFolder>) -> Host {
     let builder = Host::builder(Arc::clone(session), workspace.clone()).policy(Policy::default());
     let builder = match state {
-        Some(state) => builder.drafts(Arc::new(state.drafts())),
+        Some(state) => builder
+            .drafts(Arc::new(state.drafts()))
+            .plan_recorder(Arc::new(state.clone()))
+            .reviewer(Arc::new(Nobody)),
         None => builder,
     };
     builder
@@ -130,6 +171,15 @@ fn host(workspace: &Workspace, session: &Arc<Session>, state: Option<&StateFolde
         .and_then(|builder| builder.device(restage_tool()))
         .unwrap_or_else(|error| panic!("{error}"))
         .build()
+}
+
+/// Plans are reviewed where their session runs.
+struct Nobody;
+
+impl PlanReviewer for Nobody {
+    fn review(&self, _: PlanReview) -> BoxFuture<'_, PlanAnswer> {
+        Box::pin(std::future::ready(PlanAnswer::Dismissed))
+    }
 }
 
 pub(crate) fn workspace(directory: &Path) -> Result<Workspace, Failure> {
@@ -164,7 +214,7 @@ fn look(
     }
 }
 
-fn restore(
+pub(crate) fn restore(
     workspace: &Workspace,
     state: &StateFolder,
     lock: Option<&StateLock>,
@@ -191,9 +241,12 @@ pub(crate) fn state_failure(error: StateError) -> Failure {
             "Another command is at work on what is staged here; `xd status` shows it meanwhile."
                 .to_owned()
         }
-        StateError::Damaged { .. } => format!(
-            "Mend it, or move .xd/sessions/{SESSION} aside to begin anew; nothing in your files is touched."
-        ),
+        StateError::Damaged { what, .. } => {
+            let session = what.split('/').take(2).collect::<Vec<_>>().join("/");
+            format!(
+                "Mend it, or move .xd/{session} aside to begin anew; nothing in your files is touched."
+            )
+        }
         StateError::NotAFolder { path, .. } => {
             format!("Move '{path}' away; a folder is made in its place. Nothing was changed.")
         }

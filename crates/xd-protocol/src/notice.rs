@@ -137,6 +137,25 @@ impl fmt::Display for Discarded<'_> {
     }
 }
 
+/// What a model hears where a person approved its confirm for a reason of their own (`CONTRACT L1`).
+#[derive(Debug, Clone, Copy)]
+pub struct ApprovedBecause<'a> {
+    /// The person's reason, which is the decision's.
+    pub instead: &'a str,
+    /// The reason that the confirm gave.
+    pub said: &'a str,
+}
+
+impl fmt::Display for ApprovedBecause<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { instead, said } = self;
+        write!(
+            f,
+            "A person approved this in their own name. Their reason: {instead} Yours was: {said}"
+        )
+    }
+}
+
 /// How to go on after an attempt that left the action pending (`CONTRACT D9`).
 #[derive(Debug, Clone, Copy)]
 pub struct StillPending {

@@ -70,7 +70,7 @@ pub use dispatch::{
 };
 pub use order::{CallOrder, CallSlot};
 pub use pending::{HiddenResolve, HiddenResolveFault, PendingAction, PendingActionStore};
-pub use record::{Decider, DecisionRecord, Declined, Outcome, RecordError, Recorder};
+pub use record::{Approved, Decider, DecisionRecord, Declined, Outcome, RecordError, Recorder};
 pub use route::confirm_of_call;
 pub use stack::{ActionState, Ending, NotTaken, Stack};
 pub use stage::{StageError, Staged, StagingSession, queue_resolve_handler};

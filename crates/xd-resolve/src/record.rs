@@ -72,6 +72,20 @@ pub struct Declined<'a> {
     pub who: Decider,
 }
 
+/// A confirm that runs for another reason than its own: somebody who had to be asked approved it for
+/// theirs. What it does is recorded next, by them and for that reason.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Approved<'a> {
+    /// What the confirm does.
+    pub verdict: Verdict,
+    /// The reason that it gave.
+    pub reason: &'a str,
+    /// The reason that was given instead.
+    pub instead: &'a str,
+    /// Who approved it.
+    pub who: Decider,
+}
+
 /// Why something could not be written down.
 #[derive(Debug)]
 pub struct RecordError(pub Box<dyn Error + Send + Sync>);
@@ -128,6 +142,16 @@ pub trait Recorder: Send + Sync {
     /// Where it could not be written down; it stands all the same, and the caller says so.
     fn declined(&self, action: &StagedAction, declined: &Declined<'_>) -> Result<(), RecordError> {
         let _ = (action, declined);
+        Ok(())
+    }
+
+    /// Somebody approved a confirm of `action` for a reason of their own, and it runs next. Nothing
+    /// is written down where this is not overridden.
+    ///
+    /// # Errors
+    /// Where it could not be written down: the confirm does not run then.
+    fn approved(&self, action: &StagedAction, approved: &Approved<'_>) -> Result<(), RecordError> {
+        let _ = (action, approved);
         Ok(())
     }
 }

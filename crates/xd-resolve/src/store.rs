@@ -8,8 +8,8 @@ use std::{
 use xd_protocol::{ReasonFault, Selection, StageNumber, Verdict};
 
 use crate::{
-    ActionState, Batch, Confirming, Decider, DecisionRecord, Declined, Detach, Ending, Epoch,
-    NotTaken, Outcome, RecordError, Recorder, Stack, StageError, StageRequest, Staged,
+    ActionState, Approved, Batch, Confirming, Decider, DecisionRecord, Declined, Detach, Ending,
+    Epoch, NotTaken, Outcome, RecordError, Recorder, Stack, StageError, StageRequest, Staged,
     StagedAction, ThreadDetach, ToolResult,
     record::NoRecord,
     sync::{
@@ -281,6 +281,20 @@ impl ActionStore {
         // Held, so that the order of the record is the order of events.
         let _stack = self.stack();
         self.recorder.declined(action, declined)
+    }
+
+    /// Writes down that somebody who had to be asked approved a confirm of `action` for a reason of
+    /// their own (`CONTRACT L1`). Nothing else changes; the confirm is theirs from here on.
+    ///
+    /// # Errors
+    /// Where it could not be written down. The confirm must not run then.
+    pub fn approved(
+        &self,
+        action: &StagedAction,
+        approved: &Approved<'_>,
+    ) -> Result<(), RecordError> {
+        let _stack = self.stack();
+        self.recorder.approved(action, approved)
     }
 
     /// Takes the head out for a host that deals with it itself; its number answers `withdrawn`.

@@ -25,6 +25,13 @@ pub enum Approval {
     /// Go on, and in this session do not ask again about the same tool or device where it reaches no
     /// farther than now. For a confirm: about applying what the same tool stages, up to that tier.
     GrantedForSession,
+    /// Go on, but for this reason: a confirm runs in the person's name and for it. The record and the
+    /// model's result say both reasons. What is no confirm has no reason, and just runs.
+    GrantedBecause {
+        /// Why, as [`Reason`](xd_protocol::Reason) wants it (`CONTRACT D2`); what is none runs
+        /// nothing.
+        reason: String,
+    },
     /// Do not; these are their words, which the model reads.
     Refused {
         /// What they said; may be empty.

@@ -1,6 +1,9 @@
 //! What a running call may reach.
 
-use std::{fmt, sync::Arc};
+use std::{
+    fmt,
+    sync::{Arc, OnceLock},
+};
 
 use tokio_util::sync::CancellationToken;
 use xd_resolve::{
@@ -21,6 +24,8 @@ pub struct ToolContext {
     pub(crate) slot: CallSlot,
     pub(crate) call_id: String,
     pub(crate) scope: CallScope,
+    /// The reason that a person gave in place of the call's own.
+    pub(crate) instead: OnceLock<String>,
 }
 
 /// Hears how a call gets on: its id and how far it is.
@@ -99,10 +104,23 @@ impl ToolContext {
         &self.call_id
     }
 
-    /// Who made the call.
+    /// Who decides where the call confirms: who made it, or the person who approved it for a reason
+    /// of their own.
     #[must_use]
     pub fn decider(&self) -> Decider {
-        self.scope.decider
+        self.instead.get().map_or(self.scope.decider, |_| Decider::Person)
+    }
+
+    /// The reason by which the call confirms: its own, `said`, or that of the person who approved it
+    /// for another ([`Approval::GrantedBecause`](crate::Approval::GrantedBecause)).
+    #[must_use]
+    pub fn reason<'a>(&'a self, said: &'a str) -> &'a str {
+        self.instead.get().map_or(said, String::as_str)
+    }
+
+    /// A person decides in place of whoever made the call. The first one stands.
+    pub(crate) fn decide_because(&self, reason: &str) {
+        self.instead.get_or_init(|| reason.to_owned());
     }
 
     /// Cancelled when nobody wants the result any more.

@@ -50,8 +50,9 @@ async fn confirm_with(
         Ok(reason) => reason,
         Err(answer) => return answer,
     };
-    let decider = context.scope.decider;
-    let mut result = host.session().confirm(&context.batch, confirm, reason, decider).await;
+    let because = context.reason(reason);
+    let decider = context.decider();
+    let mut result = host.session().confirm(&context.batch, confirm, because, decider).await;
     let number = match confirm.selection {
         Selection::Head => context.batch.head(),
         Selection::Numbered(number) => Some(number),

@@ -84,8 +84,8 @@ impl Tool for HiddenResolveTool {
                 Err(fault) => return Ok(ToolResult::error(fault.to_string())),
             };
             let confirm = Confirm { verdict, selection: Selection::Head };
-            let decider = context.scope.decider;
-            Ok(self.session.confirm(&context.batch, confirm, &reason, decider).await)
+            let (reason, decider) = (context.reason(&reason), context.decider());
+            Ok(self.session.confirm(&context.batch, confirm, reason, decider).await)
         })
     }
 }

@@ -4,7 +4,7 @@ use std::{
     borrow::Cow,
     fmt,
     panic::AssertUnwindSafe,
-    sync::{Arc, PoisonError, RwLock, RwLockReadGuard},
+    sync::{Arc, OnceLock, PoisonError, RwLock, RwLockReadGuard},
 };
 
 use futures_util::{FutureExt, future::join_all};
@@ -18,7 +18,12 @@ use xd_session::{Finalizer, PlanReviewer, SESSION_ENDED, Session};
 use crate::{
     CallScope, Concurrency, DeviceEntry, DraftStore, FileWrites, HiddenResolveTool, MemoryDrafts,
     MountError, PlanRecorder, Policy, Registry, Tool, ToolContext, ToolDefinition, ToolFailure,
-    Workspace, bound::confirm_in, device, nearest::nearest, planning::PlanLog, read, tier, write,
+    Workspace,
+    bound::{Bound, confirm_in},
+    device,
+    nearest::nearest,
+    planning::PlanLog,
+    read, tier, write,
 };
 
 /// The tools of one agent over one session and one workspace.
@@ -282,6 +287,7 @@ impl Host {
             slot,
             call_id: call.id.clone(),
             scope: scope.clone(),
+            instead: OnceLock::new(),
         });
         if scope.cancel.is_cancelled() {
             context.slot.end();
@@ -317,6 +323,22 @@ impl Host {
         if context.is_late() {
             return late();
         }
+        let said = bound.reason.clone();
+        let mut result = self.carry_out(call, Arc::clone(&context), bound).await;
+        if let Some(instead) = context.instead.get() {
+            let said = notice::ApprovedBecause { instead, said: &said };
+            result.content.push(said.to_string());
+        }
+        result
+    }
+
+    /// Runs what may run.
+    async fn carry_out(
+        &self,
+        call: &ToolCall,
+        context: Arc<ToolContext>,
+        bound: Bound,
+    ) -> ToolResult {
         if let Some(device) = bound.device {
             return device::run(self, &context, device).await;
         }

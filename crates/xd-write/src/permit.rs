@@ -1,11 +1,11 @@
 //! What lets a call run, or refuses it before it does (`CONTRACT W6, W7`).
 
 use xd_protocol::{Verdict, notice};
-use xd_resolve::{Decider, Declined, PlanMode, RecordError, ToolCall, ToolResult};
+use xd_resolve::{Approved, Decider, Declined, PlanMode, RecordError, ToolCall, ToolResult};
 
 use crate::{
     Approval, ApprovalRequest, Host, Rule, ToolContext,
-    bound::Bound,
+    bound::{Bound, refused_reason},
     grant::Grant,
     plan_mode::{self, Subject},
     write,
@@ -47,7 +47,7 @@ impl Host {
         if planning || rules.rule(&subject.name) == Rule::Allowed {
             return Ok(());
         }
-        self.approve(call, &subject.name, bound).await?;
+        self.approve(call, &subject.name, bound, context).await?;
         // Plan mode may have begun while a person was asked.
         held()
     }
@@ -65,7 +65,13 @@ impl Host {
 
     /// Asks the policy. A confirm shows the action that it would apply: for a bare one the head at
     /// the batch's begin, whatever was staged or decided since.
-    async fn approve(&self, call: &ToolCall, name: &str, bound: &Bound) -> Result<(), ToolResult> {
+    async fn approve(
+        &self,
+        call: &ToolCall,
+        name: &str,
+        bound: &Bound,
+        context: &ToolContext,
+    ) -> Result<(), ToolResult> {
         let (tier, action) = (bound.tier, bound.applies.clone());
         let grant = Grant::of(name, tier, bound.applies.as_deref());
         if grant.is_given(self.session()) {
@@ -78,6 +84,7 @@ impl Host {
                 grant.give(self.session());
                 Ok(())
             }
+            Approval::GrantedBecause { reason } => self.approved(bound, &reason, context),
             Approval::Refused { words } => {
                 let words = words.trim();
                 let because = match words.trim_end_matches('.') {
@@ -95,6 +102,30 @@ impl Host {
                 Err(refusal)
             }
         }
+    }
+
+    /// Writes down that a person approved a confirm for `instead`, and makes it theirs
+    /// (`CONTRACT L1`). The same reason as the call's is just a yes.
+    fn approved(
+        &self,
+        bound: &Bound,
+        instead: &str,
+        context: &ToolContext,
+    ) -> Result<(), ToolResult> {
+        let Some(action) = &bound.applies else { return Ok(()) };
+        let (verdict, reason, who) = (Verdict::Apply, bound.reason.as_str(), Decider::Person);
+        let instead = refused_reason(instead)?;
+        if instead == reason {
+            return Ok(());
+        }
+        let approved = Approved { verdict, reason, instead, who };
+        self.session().actions().approved(action, &approved).map_err(|error| {
+            ToolResult::error(format!(
+                "Nothing was done: {error}. The action is still pending; free the record and retry."
+            ))
+        })?;
+        context.decide_because(instead);
+        Ok(())
     }
 
     /// Writes down that a person said no to a confirm (`CONTRACT L1`). Where nobody is there to ask,

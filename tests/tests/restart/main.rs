@@ -78,6 +78,7 @@ impl Process {
             LogEvent::Staged { .. }
             | LogEvent::Taken { .. }
             | LogEvent::Declined { .. }
+            | LogEvent::Approved { .. }
             | LogEvent::Plan { .. } => None,
         };
         self.state.log().unwrap().into_iter().filter_map(|line| decided(line.event)).collect()
@@ -494,6 +495,7 @@ async fn l1_what_is_settled_keeps_who_decided_and_why() {
                     LogEvent::Staged { .. }
                     | LogEvent::Taken { .. }
                     | LogEvent::Declined { .. }
+                    | LogEvent::Approved { .. }
                     | LogEvent::Plan { .. } => None,
                 };
                 let lines = two.state.log().unwrap();

@@ -47,7 +47,7 @@ pub(crate) async fn hold(
         person.remember(&history);
     }
     greet(seat, front);
-    let mut dialogue = Dialogue { decided: Vec::new(), leaving: false };
+    let mut dialogue = Dialogue { leaving: false };
     let mut next = first;
     loop {
         let line = match next.take() {
@@ -67,9 +67,11 @@ pub(crate) async fn hold(
             }
             continue;
         }
-        let prompt = dialogue.with_decisions(line);
+        let prompt = seat.told.with_news(line);
         front.manner = Manner::Whole(Box::new(Show::new()));
-        match run::prompt(&mut seat.agent, prompt, notices, interrupts, front).await {
+        let ended = run::prompt(&mut seat.agent, prompt, notices, interrupts, front).await;
+        seat.told.all();
+        match ended {
             Ok(Ended::Stopped(stop)) => {
                 if let Some(words) = run::ending(stop, &seat.name) {
                     front.screen.lines(&[Line::of(&words, Role::Warning)]);
@@ -101,8 +103,6 @@ fn greet(seat: &Seat, front: &mut Front<'_>) {
 }
 
 struct Dialogue {
-    /// What the person decided since the last prompt, for the model to hear of.
-    decided: Vec<String>,
     /// Whether Ctrl-C was pressed once at the prompt.
     leaving: bool,
 }
@@ -145,47 +145,31 @@ impl Dialogue {
             "status" => status(seat, front),
             "show" => show(rest, seat, front),
             "plan" => plan(seat, front),
-            "resolve" => self.decide(Verdict::Apply, rest, seat, front).await,
-            "reject" => self.decide(Verdict::Discard, rest, seat, front).await,
+            "resolve" => decide_here(Verdict::Apply, rest, seat, front).await,
+            "reject" => decide_here(Verdict::Discard, rest, seat, front).await,
             _ => front.screen.text(&format!("There is no command /{word}.\n{HELP}")),
         }
         false
     }
+}
 
-    async fn decide(&mut self, verdict: Verdict, rest: &str, seat: &Seat, front: &mut Front<'_>) {
-        let words: Vec<String> = rest.split_whitespace().map(str::to_owned).collect();
-        let (number, reason) = match number_and_reason(&words) {
-            Ok(said) => said,
-            Err(error) => {
-                return front.screen.text(&format!("{error}. /status lists the numbers."));
-            }
-        };
-        if let Err(fault) = Reason::new(&reason) {
-            return front.screen.text(&fault.to_string());
+/// `/resolve` and `/reject`.
+async fn decide_here(verdict: Verdict, rest: &str, seat: &Seat, front: &mut Front<'_>) {
+    let words: Vec<String> = rest.split_whitespace().map(str::to_owned).collect();
+    let (number, reason) = match number_and_reason(&words) {
+        Ok(said) => said,
+        Err(error) => {
+            return front.screen.text(&format!("{error}. /status lists the numbers."));
         }
-        let head = seat.host.session().actions().head().map(|head| head.number());
-        let Some(number) = number.and_then(StageNumber::new).or(head) else {
-            return front.screen.text("Nothing is pending.");
-        };
-        let selection = Selection::Numbered(number);
-        let result = decide(&seat.host, verdict, selection, &reason, front.screen).await;
-        if !result.is_error {
-            let done = match verdict {
-                Verdict::Apply => "applied",
-                Verdict::Discard => "discarded",
-            };
-            self.decided
-                .push(format!("I {done} staged action @{number} myself: {}", reason.trim()));
-        }
+    };
+    if let Err(fault) = Reason::new(&reason) {
+        return front.screen.text(&fault.to_string());
     }
-
-    /// The prompt, with what the model did not see in front.
-    fn with_decisions(&mut self, line: &str) -> String {
-        if self.decided.is_empty() {
-            return line.to_owned();
-        }
-        format!("{}\n\n{line}", std::mem::take(&mut self.decided).join("\n"))
-    }
+    let head = seat.host.session().actions().head().map(|head| head.number());
+    let Some(number) = number.and_then(StageNumber::new).or(head) else {
+        return front.screen.text("Nothing is pending.");
+    };
+    decide(&seat.host, verdict, Selection::Numbered(number), &reason, front.screen).await;
 }
 
 /// `xd plan @2 @1> `: plan mode and what is pending, the last first.

@@ -71,7 +71,7 @@ impl Front<'_> {
     }
 
     /// Asks about a call. None where the person cancels the run instead.
-    pub(crate) async fn ask(&mut self, request: ApprovalRequest) -> Option<Approval> {
+    pub(crate) fn ask(&mut self, request: ApprovalRequest) -> Option<Approval> {
         // Without a person the policy asks nobody, and refuses by itself.
         let person = self.person.as_mut()?;
         if let Manner::Whole(show) = &mut self.manner {
@@ -80,9 +80,6 @@ impl Front<'_> {
         let answered = person.ask(&request, &self.host, self.screen);
         let approval = match answered {
             Answered::Approval(approval) => Some(approval),
-            Answered::Applied { number, reason } => {
-                Some(person.apply(number, &reason, &self.host, self.screen).await)
-            }
             Answered::Cancelled => None,
         };
         if let Manner::Whole(show) = &mut self.manner {

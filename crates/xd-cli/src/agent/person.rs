@@ -5,11 +5,9 @@ use std::{path::Path, sync::Arc};
 use rustyline::{Config, DefaultEditor, error::ReadlineError};
 use serde_json::json;
 use xd_changeset::ChangeSet;
-use xd_protocol::{
-    Address, Confirm, Reason, Selection, StageNumber, Verdict, WRITE_TOOL, classify,
-};
+use xd_protocol::{Address, Confirm, Reason, Selection, Verdict, WRITE_TOOL, classify};
 use xd_render::{CallView, Line, Phase, Preview, PreviewState, Renderers, Role, draw_preview};
-use xd_resolve::{Decider, StagedAction, ToolCall, ToolResult};
+use xd_resolve::{Decider, StagedAction, ToolCall};
 use xd_session::{PlanAnswer, PlanReview};
 use xd_write::{Approval, ApprovalRequest, Host};
 
@@ -28,8 +26,6 @@ pub(crate) struct Person {
 pub(crate) enum Answered {
     /// It runs, or not.
     Approval(Approval),
-    /// The person applies this staged action in their own name, for their own reason.
-    Applied { number: StageNumber, reason: String },
     /// They cancel the run.
     Cancelled,
 }
@@ -120,7 +116,9 @@ impl Person {
                         return Answered::Approval(Approval::Granted);
                     }
                     Typed::Line(own) => match Reason::new(&own) {
-                        Ok(_) => return Answered::Applied { number, reason: own },
+                        Ok(_) => {
+                            return Answered::Approval(Approval::GrantedBecause { reason: own });
+                        }
                         Err(fault) => screen.text(&fault.to_string()),
                     },
                     Typed::Interrupted => return Answered::Cancelled,
@@ -168,23 +166,6 @@ impl Person {
             Typed::Line(words) => refused(words.trim()),
             Typed::Ended => refused(""),
             Typed::Interrupted => Answered::Cancelled,
-        }
-    }
-
-    /// Applies a staged action in the person's name and answers what becomes of the model's call:
-    /// it goes on and hears that the action is applied, or is refused with why it could not be.
-    pub(crate) async fn apply(
-        &mut self,
-        number: StageNumber,
-        reason: &str,
-        host: &Host,
-        screen: &mut Screen,
-    ) -> Approval {
-        let result =
-            decide(host, Verdict::Apply, Selection::Numbered(number), reason, screen).await;
-        match result.is_error {
-            false => Approval::Granted,
-            true => Approval::Refused { words: result.joined() },
         }
     }
 
@@ -244,7 +225,7 @@ pub(crate) async fn decide(
     selection: Selection,
     reason: &str,
     screen: &mut Screen,
-) -> ToolResult {
+) {
     let batch = host.session().actions().begin_batch();
     let confirm = Confirm { verdict, selection };
     let result = host.session().confirm(&batch, confirm, reason, Decider::Person).await;
@@ -254,7 +235,6 @@ pub(crate) async fn decide(
     };
     let call = ToolCall::new("person", WRITE_TOOL, json!({ "path": path, "content": reason }));
     screen.lines(&Renderers::new().draw(&call, &result, screen.options()));
-    result
 }
 
 /// What a `write` would do to a file, as a preview; none for any other call, and where it cannot be

@@ -42,7 +42,7 @@ pub(crate) async fn prompt(
         loop {
             tokio::select! {
                 biased;
-                Some(notice) = notices.recv() => take(notice, front, &cancel).await,
+                Some(notice) = notices.recv() => take(notice, front, &cancel),
                 _ = interrupts.recv() => {
                     if cancel.is_cancelled() {
                         break Ok(Ended::Left);
@@ -55,16 +55,16 @@ pub(crate) async fn prompt(
         }
     };
     while let Ok(notice) = notices.try_recv() {
-        take(notice, front, &cancel).await;
+        take(notice, front, &cancel);
     }
     front.ended();
     ended
 }
 
-async fn take(notice: Notice, front: &mut Front<'_>, cancel: &CancellationToken) {
+fn take(notice: Notice, front: &mut Front<'_>, cancel: &CancellationToken) {
     match notice {
         Notice::Event(event) => front.event(&event),
-        Notice::Ask(request, answer) => match front.ask(*request).await {
+        Notice::Ask(request, answer) => match front.ask(*request) {
             Some(approval) => drop(answer.send(approval)),
             // Ctrl-C at the question cancels the run; the question stays open until it is.
             None => cancel.cancel(),

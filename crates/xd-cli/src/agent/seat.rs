@@ -22,18 +22,18 @@ use super::{
     arguments::{ApprovalMode, RunArguments},
     config::Settings,
     model::AnyModel,
+    told::Told,
 };
 use crate::{
     failure::Failure,
     place::{state_failure, workspace},
     recovered::Recovered,
     screen::Screen,
+    sessions::{SESSIONS, listed},
 };
 
 /// The system text. Nothing of the protocol is in it: that comes with the tools.
 const SYSTEM: &str = include_str!("system.md");
-/// The folder of all sessions, in the workspace.
-const SESSIONS: &str = ".xd/sessions";
 /// What the names of an agent's sessions begin with; a number follows.
 const PREFIX: &str = "agent-";
 /// The history of a session, in its folder.
@@ -56,6 +56,8 @@ pub(crate) struct Seat {
     pub(crate) name: String,
     /// How many messages it began with.
     pub(crate) messages: usize,
+    /// What of the session's decisions the model knows.
+    pub(crate) told: Told,
     _lock: StateLock,
 }
 
@@ -103,6 +105,8 @@ impl Seat {
         let (transcript, resumed) =
             TranscriptFile::open(&kept.transcript).map_err(|error| unread(error, &kept.name))?;
         let messages = resumed.messages.len();
+        let folder = kept.transcript.parent().unwrap_or(Path::new("."));
+        let told = Told::open(kept.state.clone(), folder, messages > 0);
         let host = Arc::new(host);
         let mut agent = Agent::new(model, Arc::clone(&host))
             .with_system(system(&host))
@@ -111,7 +115,7 @@ impl Seat {
         if let Some(turns) = settings.max_turns {
             agent = agent.with_turn_limit(turns);
         }
-        Ok(Self { agent, host, name: kept.name, messages, _lock: kept.lock })
+        Ok(Self { agent, host, name: kept.name, messages, told, _lock: kept.lock })
     }
 }
 
@@ -170,15 +174,6 @@ fn sessions(workspace: &Workspace) -> Vec<String> {
         .collect();
     found.sort_by(|a, b| b.cmp(a));
     found.into_iter().map(|(_, name)| name).collect()
-}
-
-fn listed(names: &[String]) -> String {
-    const NAMED: usize = 8;
-    let more = match names.len().saturating_sub(NAMED) {
-        0 => String::new(),
-        n => format!(" and {n} more"),
-    };
-    format!("{}{more}", names[..names.len().min(NAMED)].join(", "))
 }
 
 fn busy(error: StateError, name: &str) -> Failure {

@@ -98,9 +98,10 @@ pub(super) fn start(
             let (notices, interrupts) = (&mut notices, &mut interrupts);
             return dialogue::hold(&mut seat, prompt, notices, interrupts, &mut front).await;
         }
-        let prompt = prompt.unwrap_or_default();
+        let prompt = seat.told.with_news(&prompt.unwrap_or_default());
         let ended =
             run::prompt(&mut seat.agent, prompt, &mut notices, &mut interrupts, &mut front).await;
+        seat.told.all();
         let stop = match ended.map_err(|error| run::failure(&error, &seat.name))? {
             Ended::Stopped(stop) => stop,
             Ended::Left => return Ok(Status::Aborted),

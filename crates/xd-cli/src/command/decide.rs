@@ -5,13 +5,13 @@ use std::path::Path;
 use serde_json::json;
 use xd_protocol::{Reason, ReasonFault, Selection, StageNumber, Verdict, WRITE_TOOL};
 use xd_render::{Renderers, clean_line};
-use xd_resolve::{ActionState, Decider, ToolCall, ToolResult, resolve_dispatch_details};
+use xd_resolve::{ActionState, Decider, PlanMode, ToolCall, ToolResult, resolve_dispatch_details};
 use xd_session::Session;
 use xd_write::CallScope;
 
 use super::block_on;
 use crate::{
-    arguments::{CommitArguments, FirstWord, NumberAndReason, number_and_reason},
+    arguments::{CommitArguments, FirstWord, NumberAndReason, SessionArgument, number_and_reason},
     failure::{Failure, Status},
     place::Place,
     screen::Screen,
@@ -20,6 +20,7 @@ use crate::{
 /// Applies or discards, and prints the result's block; a refusal as an error.
 pub(crate) fn run(
     directory: &Path,
+    session: &SessionArgument,
     verdict: Verdict,
     arguments: &NumberAndReason,
     commit: CommitArguments,
@@ -29,7 +30,7 @@ pub(crate) fn run(
         number_and_reason(&arguments.words).map_err(|error| no_number(&error, verdict.device()))?;
     check(verdict.device(), number, &reason)?;
     let selection = number.and_then(StageNumber::new).map_or(Selection::Head, Selection::Numbered);
-    let place = Place::open_to_commit(directory, commit, screen)?;
+    let place = Place::open_to_commit(directory, session, commit, screen)?;
     let actions = place.session.actions();
     let number = match selection {
         Selection::Head => actions.head().map(|head| head.number()),
@@ -41,7 +42,7 @@ pub(crate) fn run(
     let results = block_on(place.host().run_batch(std::slice::from_ref(&call), &scope))?;
     let result = results.into_iter().next().unwrap_or_default();
     let Some(number) = number else {
-        nothing(verdict, &result, screen);
+        nothing(verdict, &result, &place.name.flag(), screen);
         return Ok(Status::Nothing);
     };
     if result.is_error {
@@ -56,7 +57,7 @@ pub(crate) fn run(
     if screen.is_json() {
         screen.json(&json!({ "v": 1, "result": result }));
     } else {
-        print(&place.session, number, &call, &result, screen);
+        print(&place, number, &call, &result, screen);
     }
     Ok(Status::Done)
 }
@@ -103,7 +104,7 @@ fn call(verdict: Verdict, selection: Selection, reason: &str) -> ToolCall {
 }
 
 /// Says that nothing is pending.
-fn nothing(verdict: Verdict, result: &ToolResult, screen: &mut Screen) {
+fn nothing(verdict: Verdict, result: &ToolResult, flag: &str, screen: &mut Screen) {
     if screen.is_json() {
         screen.json(&json!({ "v": 1, "result": result }));
         return;
@@ -113,7 +114,7 @@ fn nothing(verdict: Verdict, result: &ToolResult, screen: &mut Screen) {
         Verdict::Discard => "discarded",
     };
     screen.text(&format!(
-        "Nothing is pending, so nothing was {done}. `xd log` lists what was decided."
+        "Nothing is pending, so nothing was {done}. `xd log{flag}` lists what was decided."
     ));
 }
 
@@ -126,11 +127,14 @@ fn refusal(
     result: &ToolResult,
 ) -> Failure {
     let word = verdict.device();
+    let flag = place.name.flag();
     let state = match before {
         None => {
             return Failure::new(
                 format!("no staged action has number {number}"),
-                "`xd status` lists what is pending, `xd log` what was decided.",
+                format!(
+                    "`xd status{flag}` lists what is pending, `xd log{flag}` what was decided."
+                ),
             );
         }
         Some(ActionState::Pending) => None,
@@ -143,7 +147,9 @@ fn refusal(
     if let Some(state) = state {
         return Failure::new(
             format!("staged action @{number} is {state}; nothing was done"),
-            "`xd log` says who decided it and why; `xd status` lists what is pending.",
+            format!(
+                "`xd log{flag}` says who decided it and why; `xd status{flag}` lists what is pending."
+            ),
         );
     }
     let what = result.content.first().map_or("it failed", String::as_str);
@@ -151,10 +157,17 @@ fn refusal(
         Some((action, ActionState::Pending)) => {
             let stale =
                 action.change_set().is_some_and(|set| set.check(place.workspace.root()).is_err());
-            if stale {
+            if place.session.plan_mode() == PlanMode::On && !stale {
                 format!(
-                    "Staged action @{number} is still pending: xd restage {number} makes it anew \
-                     where its edits do not touch what changed, xd reject {number} \"why\" drops it."
+                    "Staged action @{number} is still pending. The session plans, and nothing \
+                     changes until its plan is approved: `xd agent --resume={}`, where /plan turns \
+                     plan mode off.",
+                    place.name.as_str()
+                )
+            } else if stale {
+                format!(
+                    "Staged action @{number} is still pending: xd restage{flag} {number} makes it anew \
+                     where its edits do not touch what changed, xd reject{flag} {number} \"why\" drops it."
                 )
             } else {
                 let other = match verdict {
@@ -162,20 +175,20 @@ fn refusal(
                     Verdict::Discard => Verdict::Apply,
                 };
                 format!(
-                    "Staged action @{number} is still pending: xd {word} {number} \"why\" tries \
-                     again, xd {} {number} \"why\" is the other way.",
+                    "Staged action @{number} is still pending: xd {word}{flag} {number} \"why\" tries \
+                     again, xd {}{flag} {number} \"why\" is the other way.",
                     other.device()
                 )
             }
         }
-        Some(_) | None => "`xd log` says what became of it.".to_owned(),
+        Some(_) | None => format!("`xd log{flag}` says what became of it."),
     };
     Failure::new(what, hint)
 }
 
 /// Prints the block of a decision and what the producer says.
 fn print(
-    session: &Session,
+    place: &Place,
     number: StageNumber,
     call: &ToolCall,
     result: &ToolResult,
@@ -190,13 +203,13 @@ fn print(
             screen.text(text);
         }
     }
-    for line in stale_since(session, number) {
+    for line in stale_since(&place.session, number, &place.name.flag()) {
         screen.text(&line);
     }
 }
 
 /// What an apply made stale of the actions that are still pending (`CONTRACT F7`).
-fn stale_since(session: &Session, applied: StageNumber) -> Vec<String> {
+fn stale_since(session: &Session, applied: StageNumber, flag: &str) -> Vec<String> {
     let actions = session.actions();
     let Some((applied, ActionState::Applied)) = actions.get(applied) else { return Vec::new() };
     let Some(changed) = applied.change_set() else { return Vec::new() };
@@ -209,7 +222,7 @@ fn stale_since(session: &Session, applied: StageNumber) -> Vec<String> {
             let n = action.number();
             format!(
                 "Staged action @{n} ({}) is stale now: it was previewed before this. \
-                 xd restage {n} makes it anew where its edits do not touch, xd reject {n} \"why\" \
+                 xd restage{flag} {n} makes it anew where its edits do not touch, xd reject{flag} {n} \"why\" \
                  drops it.",
                 clean_line(action.label())
             )

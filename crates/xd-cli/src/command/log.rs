@@ -8,14 +8,19 @@ use xd_resolve::{Decider, DispatchAction, Outcome};
 use xd_write::{LogEvent, LogLine, PlanEvent, PlanRecord};
 
 use crate::{
+    arguments::SessionArgument,
     failure::{Failure, Status},
     place::{View, state_failure},
     screen::Screen,
 };
 
 /// Prints the decisions; as JSON Lines, one object each with everything that is known.
-pub(crate) fn run(directory: &Path, screen: &mut Screen) -> Result<Status, Failure> {
-    let view = View::open(directory, screen)?;
+pub(crate) fn run(
+    directory: &Path,
+    session: &SessionArgument,
+    screen: &mut Screen,
+) -> Result<Status, Failure> {
+    let view = View::open_in(directory, session, screen)?;
     let lines = match &view.state {
         Some(state) => state.log().map_err(state_failure)?,
         None => Vec::new(),
@@ -25,6 +30,7 @@ pub(crate) fn run(directory: &Path, screen: &mut Screen) -> Result<Status, Failu
         let row = match &line.event {
             LogEvent::Decided { .. } => row(line),
             LogEvent::Declined { .. } => declined_row(line),
+            LogEvent::Approved { .. } => approved_row(line),
             LogEvent::Plan { record } => plan_row(&line.time, record),
             LogEvent::Staged { .. } | LogEvent::Taken { .. } => continue,
         };
@@ -91,6 +97,23 @@ fn declined_row(line: &LogLine) -> Vec<Line> {
         lines.push(Line::of(&format!("    {said}"), Role::Muted));
     }
     lines
+}
+
+/// A person's yes for a reason of their own: the confirm's reason, then theirs.
+fn approved_row(line: &LogLine) -> Vec<Line> {
+    let LogEvent::Approved { number, label, action, reason, instead, who, .. } = &line.event else {
+        return Vec::new();
+    };
+    let word = match action {
+        DispatchAction::Apply => "apply approved",
+        DispatchAction::Discard => "discard approved",
+    };
+    let mut head = Line::of(&format!("{}  @{number}  ", shown(&line.time)), Role::Muted);
+    head.add(word, Role::Success);
+    head.add(&format!(" by {}  ", by(*who)), Role::Muted);
+    head.add(label, Role::Text);
+    let instead = format!("{instead} (instead of: {reason})");
+    vec![head, Line::of(&format!("    {instead}"), Role::Muted)]
 }
 
 fn plan_row(time: &str, PlanRecord { event, who, reason }: &PlanRecord) -> Vec<Line> {

@@ -11,14 +11,21 @@ use xd_write::{ActionFile, LogEvent, LogLine};
 
 use super::preview;
 use crate::{
+    arguments::SessionArgument,
     failure::{Failure, Status},
     place::{View, state_failure},
     screen::Screen,
+    sessions::{self, Elsewhere},
 };
 
 /// Lists what is pending, newest first, with what went stale, and what is being resolved.
-pub(crate) fn status(directory: &Path, screen: &mut Screen) -> Result<Status, Failure> {
-    let view = View::open(directory, screen)?;
+pub(crate) fn status(
+    directory: &Path,
+    session: &SessionArgument,
+    screen: &mut Screen,
+) -> Result<Status, Failure> {
+    let view = View::open_in(directory, session, screen)?;
+    let elsewhere = sessions::elsewhere(&view.workspace, &view.name);
     let pending = view.actions().pending();
     let taken = being_resolved(&view);
     if screen.is_json() {
@@ -31,6 +38,11 @@ pub(crate) fn status(directory: &Path, screen: &mut Screen) -> Result<Status, Fa
         }
         if let Some(busy) = &view.busy {
             answer["busy"] = busy.as_str().into();
+        }
+        if !elsewhere.is_empty() {
+            let other =
+                |other: &Elsewhere| json!({ "session": other.name.as_str(), "open": other.open });
+            answer["elsewhere"] = elsewhere.iter().map(other).collect();
         }
         screen.json(&answer);
         return Ok(Status::Done);
@@ -60,9 +72,17 @@ pub(crate) fn status(directory: &Path, screen: &mut Screen) -> Result<Status, Fa
         screen.lines(&row(&view, action, width));
     }
     if let Some(head) = pending.first() {
-        let n = head.number();
+        let (n, flag) = (head.number(), view.name.flag());
         screen.text(&format!(
-            "\nLook: xd show {n}   Apply: xd resolve {n} \"why\"   Discard: xd reject {n} \"why\""
+            "\nLook: xd show{flag} {n}   Apply: xd resolve{flag} {n} \"why\"   Discard: xd \
+             reject{flag} {n} \"why\""
+        ));
+    }
+    for Elsewhere { name, open } in &elsewhere {
+        let (flag, actions) = (name.flag(), if *open == 1 { "action" } else { "actions" });
+        screen.text(&format!(
+            "Session {} has {open} open staged {actions}: xd status{flag}",
+            name.as_str()
         ));
     }
     Ok(Status::Done)
@@ -78,10 +98,11 @@ fn being_resolved(view: &View) -> Vec<Arc<StagedAction>> {
 /// Prints the whole preview of one action, whatever became of it.
 pub(crate) fn show(
     directory: &Path,
+    session: &SessionArgument,
     number: Option<u64>,
     screen: &mut Screen,
 ) -> Result<Status, Failure> {
-    let view = View::open(directory, screen)?;
+    let view = View::open_in(directory, session, screen)?;
     let Some((action, state)) = find(&view, number)? else { return Ok(nothing(screen)) };
     let word = preview::state(state).word();
     let kept = kept(&view, &action, state);
@@ -126,10 +147,11 @@ pub(crate) fn show(
 /// Prints the change of one action as a plain unified diff.
 pub(crate) fn diff(
     directory: &Path,
+    session: &SessionArgument,
     number: Option<u64>,
     screen: &mut Screen,
 ) -> Result<Status, Failure> {
-    let view = View::open(directory, screen)?;
+    let view = View::open_in(directory, session, screen)?;
     let Some((action, state)) = find(&view, number)? else { return Ok(nothing(screen)) };
     let kept = kept(&view, &action, state).map(|kept| kept.change_set);
     let Some(change_set) = action.change_set().or(kept.as_ref()) else {
@@ -162,7 +184,10 @@ fn decision(
     };
     let number = action.number().get();
     let says = |line: &LogLine| match &line.event {
-        LogEvent::Staged { .. } | LogEvent::Declined { .. } | LogEvent::Plan { .. } => false,
+        LogEvent::Staged { .. }
+        | LogEvent::Declined { .. }
+        | LogEvent::Approved { .. }
+        | LogEvent::Plan { .. } => false,
         LogEvent::Taken { number: of, .. } | LogEvent::Decided { number: of, .. } => *of == number,
     };
     Ok(log.log().map_err(state_failure)?.into_iter().rfind(says))
@@ -170,9 +195,10 @@ fn decision(
 
 fn reason(event: LogEvent) -> String {
     match event {
-        LogEvent::Staged { .. } | LogEvent::Declined { .. } | LogEvent::Plan { .. } => {
-            String::new()
-        }
+        LogEvent::Staged { .. }
+        | LogEvent::Declined { .. }
+        | LogEvent::Approved { .. }
+        | LogEvent::Plan { .. } => String::new(),
         LogEvent::Taken { reason, .. } | LogEvent::Decided { reason, .. } => reason,
     }
 }
@@ -187,7 +213,9 @@ fn find(
     };
     let found = StageNumber::new(number).and_then(|number| view.actions().get(number));
     let unknown = || {
-        let hint = "`xd status` lists what is pending, `xd log` what was decided.";
+        let flag = view.name.flag();
+        let hint =
+            format!("`xd status{flag}` lists what is pending, `xd log{flag}` what was decided.");
         Failure::new(format!("no staged action has number {number}"), hint)
     };
     found.map(Some).ok_or_else(unknown)

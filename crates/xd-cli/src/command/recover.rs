@@ -9,11 +9,12 @@ use crate::{
     place::{self, View},
     recovered::Recovered,
     screen::Screen,
+    sessions::SessionName,
 };
 
 /// Settles what was left half done, and says what became of it.
 pub(crate) fn run(directory: &Path, screen: &mut Screen) -> Result<Status, Failure> {
-    let (view, told) = View::settle(directory)?;
+    let (view, told) = View::settle(directory, SessionName::default())?;
     if let Some(busy) = &view.busy {
         return Err(Failure::new(
             format!("{busy} is at work here just now"),

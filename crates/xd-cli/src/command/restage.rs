@@ -9,6 +9,7 @@ use xd_write::{RestageFailure, restage};
 
 use super::{block_on, preview};
 use crate::{
+    arguments::{CommitArguments, SessionArgument},
     failure::{Failure, Status},
     place::{Place, View},
     screen::Screen,
@@ -17,20 +18,21 @@ use crate::{
 /// Stages anew and prints the new preview.
 pub(crate) fn run(
     directory: &Path,
+    session: &SessionArgument,
     number: Option<u64>,
     screen: &mut Screen,
 ) -> Result<Status, Failure> {
     // Where nothing was ever staged, no state is made.
-    if View::open(directory, screen)?.state.is_none() && number.is_none() {
+    if View::open_in(directory, session, screen)?.state.is_none() && number.is_none() {
         return Ok(nothing(screen));
     }
-    let place = Place::open(directory, screen)?;
+    let place = Place::open_to_commit(directory, session, CommitArguments::default(), screen)?;
     let number = number.and_then(StageNumber::new);
     let again = restage(&*place.session, &place.workspace, number, Decider::Person);
     let restaged = match block_on(again)? {
         Ok(restaged) => restaged,
         Err(RestageFailure::NothingPending) => return Ok(nothing(screen)),
-        Err(error) => return Err(failure(error)),
+        Err(error) => return Err(failure(error, &place.name.flag())),
     };
     let action = restaged.staged.action();
     if screen.is_json() {
@@ -62,19 +64,21 @@ fn nothing(screen: &mut Screen) -> Status {
 }
 
 /// Why it was not done, with the way out.
-fn failure(error: RestageFailure) -> Failure {
+fn failure(error: RestageFailure, flag: &str) -> Failure {
     let hint = match &error {
         RestageFailure::NotStale(number) => {
-            format!("xd resolve {number} \"why\" applies it, xd show {number} shows it.")
+            format!(
+                "xd resolve{flag} {number} \"why\" applies it, xd show{flag} {number} shows it."
+            )
         }
         RestageFailure::NothingLeft(number) => {
-            format!("xd reject {number} \"why\" drops it.")
+            format!("xd reject{flag} {number} \"why\" drops it.")
         }
         RestageFailure::Touches { number, .. } | RestageFailure::NoChangeSet(number) => format!(
-            "Staged action @{number} is still pending: xd reject {number} \"why\", then stage the \
+            "Staged action @{number} is still pending: xd reject{flag} {number} \"why\", then stage the \
              change anew."
         ),
-        _ => "`xd status` lists what is pending, `xd log` what was decided.".to_owned(),
+        _ => format!("`xd status{flag}` lists what is pending, `xd log{flag}` what was decided."),
     };
     Failure::new(error, hint)
 }

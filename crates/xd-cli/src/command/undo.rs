@@ -31,10 +31,10 @@ pub(crate) fn run(
     };
     decide::check(word, number, &reason)?;
     // Where nothing was ever staged, no state is made.
-    if View::open(directory, screen)?.state.is_none() && number.is_none() {
+    if View::open_in(directory, &arguments.session, screen)?.state.is_none() && number.is_none() {
         return Ok(nothing(direction, screen));
     }
-    let place = Place::open_to_commit(directory, arguments.commit, screen)?;
+    let place = Place::open_to_commit(directory, &arguments.session, arguments.commit, screen)?;
     let target = (direction, number.and_then(StageNumber::new));
     let actions = place.session.actions();
     let undo = place.state.undo(actions, &place.workspace, target, &reason, Decider::Person);
@@ -44,7 +44,7 @@ pub(crate) fn run(
             Ok(Status::Done)
         }
         Err(UndoError::NoTarget(NoTarget::Nothing(_))) => Ok(nothing(direction, screen)),
-        Err(error) => Err(failure(direction, error)),
+        Err(error) => Err(failure(direction, error, &place)),
     }
 }
 
@@ -85,33 +85,39 @@ fn print(place: &Place, direction: Direction, undone: &Undone, screen: &mut Scre
         Direction::Undo => "xd redo",
         Direction::Redo => "xd undo",
     };
-    screen.text(&format!("Recorded as @{number}; `{other} {change}` is the way back."));
+    let flag = place.name.flag();
+    screen.text(&format!("Recorded as @{number}; `{other}{flag} {change}` is the way back."));
 }
 
 /// Why it was not done, with the way out.
-fn failure(direction: Direction, error: UndoError) -> Failure {
+fn failure(direction: Direction, error: UndoError, place: &Place) -> Failure {
+    let flag = place.name.flag();
     let error = match error {
         UndoError::State(error) => return state_failure(error),
         error => error,
     };
     let hint = match &error {
         UndoError::NoTarget(NoTarget::AlreadyUndone { number, .. }) => {
-            format!("`xd redo {number}` writes it again; `xd log` lists what was decided.")
+            format!(
+                "`xd redo{flag} {number}` writes it again; `xd log{flag}` lists what was decided."
+            )
         }
         UndoError::NoTarget(NoTarget::NotUndone(number)) => {
-            format!("`xd undo {number}` puts it back; `xd log` lists what was decided.")
+            format!("`xd undo{flag} {number}` puts it back; `xd log{flag}` lists what was decided.")
         }
         UndoError::NoTarget(_) => {
-            "`xd log` lists what was decided, `xd status` what is pending.".to_owned()
+            format!("`xd log{flag}` lists what was decided, `xd status{flag}` what is pending.")
         }
         UndoError::Differs { number, .. } => format!(
-            "Nothing was written. `xd show {number} --diff` prints the change, to be taken back by \
+            "Nothing was written. `xd show{flag} {number} --diff` prints the change, to be taken back by \
              hand or with patch --reverse where it still fits."
         ),
         UndoError::NotKept { .. } => {
             "Nothing was written. git has the former files, if they were committed.".to_owned()
         }
-        _ => format!("Nothing was written. Mend this and run `xd {}` again.", word(direction)),
+        _ => {
+            format!("Nothing was written. Mend this and run `xd {}{flag}` again.", word(direction))
+        }
     };
     Failure::new(error, hint)
 }

@@ -2,6 +2,7 @@
 
 mod approval;
 mod once;
+mod outside;
 mod servers;
 mod sessions;
 mod settings;

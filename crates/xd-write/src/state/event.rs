@@ -93,6 +93,24 @@ pub enum LogEvent {
         /// Who said no.
         who: Decider,
     },
+    /// Somebody who had to be asked approved a confirm for a reason of their own: what is taken next
+    /// is taken by them, for that reason.
+    Approved {
+        /// Its number.
+        number: u64,
+        /// The tool that staged it.
+        source_tool_name: String,
+        /// What it is called.
+        label: String,
+        /// What the confirm does.
+        action: DispatchAction,
+        /// The reason that the confirm gave.
+        reason: String,
+        /// The reason that was given instead.
+        instead: String,
+        /// Who approved it.
+        who: Decider,
+    },
     /// Plan mode was entered or left, or a plan submitted or decided on (`CONTRACT P2, P3`).
     Plan {
         /// What, by whom, why.
@@ -122,7 +140,8 @@ impl LogEvent {
             Self::Staged { number, .. }
             | Self::Taken { number, .. }
             | Self::Decided { number, .. }
-            | Self::Declined { number, .. } => Some(*number),
+            | Self::Declined { number, .. }
+            | Self::Approved { number, .. } => Some(*number),
             Self::Plan { .. } => None,
         }
     }

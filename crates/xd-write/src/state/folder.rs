@@ -16,7 +16,7 @@ use time::{OffsetDateTime, format_description::well_known::Rfc3339};
 use xd_changeset::{ChangeSet, Hash};
 use xd_protocol::Verdict;
 use xd_resolve::{
-    Decider, DecisionRecord, Declined, Lineage, RecordError, Recorder, StagedAction, Tier,
+    Approved, Decider, DecisionRecord, Declined, Lineage, RecordError, Recorder, StagedAction, Tier,
 };
 
 use super::{
@@ -147,7 +147,8 @@ impl StateFolder {
             LogEvent::Staged { .. }
             | LogEvent::Taken { .. }
             | LogEvent::Decided { .. }
-            | LogEvent::Declined { .. } => None,
+            | LogEvent::Declined { .. }
+            | LogEvent::Approved { .. } => None,
         })))
     }
 
@@ -162,6 +163,7 @@ impl StateFolder {
             | LogEvent::Taken { .. }
             | LogEvent::Decided { .. }
             | LogEvent::Declined { .. }
+            | LogEvent::Approved { .. }
             | LogEvent::Plan { .. } => None,
         };
         self.kept(number, self.log()?.into_iter().find_map(staged))
@@ -427,6 +429,19 @@ impl Recorder for StateFolder {
             reason: declined.reason.to_owned(),
             words: declined.words.to_owned(),
             who: declined.who,
+        })
+        .map_err(record_error)
+    }
+
+    fn approved(&self, action: &StagedAction, approved: &Approved<'_>) -> Result<(), RecordError> {
+        self.append(LogEvent::Approved {
+            number: action.number().get(),
+            source_tool_name: action.source_tool_name().to_owned(),
+            label: action.label().to_owned(),
+            action: approved.verdict.into(),
+            reason: approved.reason.to_owned(),
+            instead: approved.instead.to_owned(),
+            who: approved.who,
         })
         .map_err(record_error)
     }

@@ -110,6 +110,7 @@ impl History {
                 LogEvent::Taken { .. }
                 | LogEvent::Decided { .. }
                 | LogEvent::Declined { .. }
+                | LogEvent::Approved { .. }
                 | LogEvent::Plan { .. } => {}
             }
         }

@@ -115,7 +115,7 @@ impl StateFolder {
                     entry.who = Some(who);
                 }
                 LogEvent::Decided { outcome, .. } => entry.state = Some(after(&outcome)),
-                LogEvent::Declined { .. } | LogEvent::Plan { .. } => {}
+                LogEvent::Declined { .. } | LogEvent::Approved { .. } | LogEvent::Plan { .. } => {}
             }
         }
         Ok(logged)

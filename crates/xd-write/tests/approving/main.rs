@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test's own steps may fail as loudly as the test")]
 
+mod because;
 mod declined;
 mod desk;
 mod grants;

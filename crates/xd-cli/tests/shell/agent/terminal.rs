@@ -178,8 +178,9 @@ fn w6_a_refusal_goes_to_the_model_and_what_stays_is_in_the_prompt() {
     assert_eq!(terminal.ends(), 0);
 }
 
+// CONTRACT L1, W6
 #[test]
-fn an_edited_reason_is_the_persons_decision() {
+fn l1_an_edited_reason_is_the_persons_decision() {
     let folder = folder(&[
         edit("move fast", "move well"),
         write("xd://resolve", "The motto is meant so."),
@@ -196,8 +197,16 @@ fn an_edited_reason_is_the_persons_decision() {
     let log = folder.get(".xd/sessions/agent-1/log.jsonl");
     let decided = log.lines().last().unwrap();
     assert!(decided.contains("I asked for it.") && decided.contains("\"person\""), "{log}");
-    // The model hears that it is done.
-    assert!(folder.get(".xd/sessions/agent-1/transcript.jsonl").contains("already applied"));
+    // Both reasons are in the log, and the model hears both with what its tool said.
+    let approved = log.lines().nth_back(2).unwrap();
+    assert!(approved.contains("\"approved\"") && approved.contains("The motto is meant so."));
+    let transcript = folder.get(".xd/sessions/agent-1/transcript.jsonl");
+    let result = transcript.lines().find(|line| line.contains("Their reason:")).unwrap();
+    for said in ["Applied 1 replacement", "I asked for it.", "Yours was: The motto is meant so."] {
+        assert!(result.contains(said), "{result}");
+    }
+    let told = folder.xd(&["log", "--session", "agent-1"]);
+    assert!(told.out.contains("I asked for it. (instead of: The motto is meant so.)"), "{told:?}");
 }
 
 #[test]
