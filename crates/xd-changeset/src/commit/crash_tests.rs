@@ -73,7 +73,7 @@ fn difference(is: &Picture, before: &Picture, after: &Picture) -> Vec<String> {
 }
 
 /// Runs `act` until it stops at changing operation `at`; whether it got there.
-fn stopped_at(disk: &SimDisk, at: usize, act: impl FnOnce(&SimDisk)) -> bool {
+pub(super) fn stopped_at(disk: &SimDisk, at: usize, act: impl FnOnce(&SimDisk)) -> bool {
     disk.with(|state| (state.changes, state.stop_at) = (0, Some(at)));
     act(disk);
     disk.with(|state| state.changes > at)

@@ -2,9 +2,10 @@
 
 use rustix::io::Errno;
 
+use super::crash_tests::stopped_at;
 use super::proof_tests::prove;
 use super::recover::recover;
-use super::scenarios::all;
+use super::scenarios::{all, an_edit_beside_a_chain_of_equal_files, names_that_part};
 use super::{ApplyError, apply_locked_either_way, apply_locked_for_tests as apply};
 use crate::ChangeSet;
 use crate::disk::sim::{Lasting, SimDisk};
@@ -106,6 +107,45 @@ fn f3_a_fault_that_passes_is_taken_back_at_once() {
             assert!(told, "{} at {at}: {result:?}", scenario.name);
         }
     }
+}
+
+/// A recovery that fails at any operation leaves what the next one can make good.
+#[test]
+fn f3_c3_a_fault_at_every_operation_of_the_recovery_is_made_good_by_the_next() {
+    let mut tried = 0;
+    let others = names_that_part().into_iter().chain([an_edit_beside_a_chain_of_equal_files()]);
+    for scenario in all().into_iter().filter(|scenario| scenario.set.len() <= 5).chain(others) {
+        let before = scenario.disk.picture();
+        let whole = scenario.disk.fork();
+        drop(apply(&whole, &scenario.set));
+        let after = whole.picture();
+        for at in (0..).step_by(2) {
+            let disk = scenario.disk.fork();
+            let stopped = stopped_at(&disk, at, |disk| drop(apply(disk, &scenario.set)));
+            let stopped_disk = disk.after_stop(1);
+            for fault in 0.. {
+                let disk = stopped_disk.fork();
+                disk.with(|state| {
+                    (state.operations, state.fault) = (0, Some((fault, Errno::IO, Lasting::Once)));
+                });
+                let first = recover(&disk);
+                let reached = disk.with(|state| state.operations) > fault;
+                disk.with(|state| state.fault = None);
+                let context = format!("{} stopped at {at}, {fault}: {first:?}", scenario.name);
+                recover(&disk).unwrap_or_else(|error| panic!("{context}, then {error}"));
+                let picture = disk.picture();
+                assert!(picture == before || picture == after, "{context}");
+                tried += 1;
+                if !reached {
+                    break;
+                }
+            }
+            if !stopped {
+                break;
+            }
+        }
+    }
+    assert!(tried > 1_000, "{tried}");
 }
 
 /// Somebody else writes into a target before every single operation of the commit: what they

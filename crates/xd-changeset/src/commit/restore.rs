@@ -36,16 +36,17 @@ pub(super) fn take_back(
         .iter()
         .rev()
         .partition(|step| matches!(step, Step::Create { .. } | Step::Move { .. }));
-    for step in contents {
+    let mut uncertain = false;
+    for step in contents.into_iter().chain(names) {
+        let known = conflicts.len();
         note(&mut conflicts, step.target(), unfill(disk, plan, step, may_be_filled))?;
-    }
-    let known = conflicts.len();
-    for step in names {
-        note(&mut conflicts, step.target(), unfill(disk, plan, step, may_be_filled))?;
+        // What is exchanged has one name, which is no moved file's.
+        uncertain |= conflicts.len() > known && !matches!(step, Step::Swap { .. });
     }
     if progress == Progress::Vacated {
-        if conflicts.len() > known {
+        if uncertain {
             // With files back at their names, the next try could not tell them from the moved ones.
+            still_away(disk, plan, &mut conflicts)?;
             return Ok(conflicts);
         }
         sync_folders(disk, plan)?;
@@ -59,6 +60,28 @@ pub(super) fn take_back(
         record(disk, plan, &Record::Closed)?;
     }
     Ok(conflicts)
+}
+
+/// Names the files that wait beside their places until the rest can be taken back.
+fn still_away(disk: &dyn Disk, plan: &Plan, conflicts: &mut Conflicts) -> Result<(), Failure> {
+    for (home, away) in plan.steps.iter().filter_map(vacated) {
+        if stat(disk, away)?.is_some() {
+            let why = format!("it waits as '{away}' until the others can be put back");
+            conflicts.push((home.clone(), why));
+        }
+    }
+    Ok(())
+}
+
+/// The name that a step vacates, and the one that its file has meanwhile.
+fn vacated(step: &Step) -> Option<(&RelPath, &RelPath)> {
+    match step {
+        Step::Delete { target, spare, .. } => Some((target, spare)),
+        Step::Move { source, hold, .. } => Some((source, hold)),
+        Step::Swap { .. } | Step::Create { .. } | Step::InPlace { .. } | Step::SetMode { .. } => {
+            None
+        }
+    }
 }
 
 fn record(disk: &dyn Disk, plan: &Plan, record: &Record) -> Result<(), Failure> {
@@ -225,13 +248,7 @@ fn is_torn(is: &[u8], was: &[u8], new: &[u8]) -> bool {
 
 /// Gives a vacated name back to its file.
 fn unvacate(disk: &dyn Disk, plan: &Plan, step: &Step) -> Result<(), Obstacle> {
-    let (home, away) = match step {
-        Step::Delete { target, spare, .. } => (target, spare),
-        Step::Move { source, hold, .. } => (source, hold),
-        Step::Swap { .. } | Step::Create { .. } | Step::InPlace { .. } | Step::SetMode { .. } => {
-            return Ok(());
-        }
-    };
+    let Some((home, away)) = vacated(step) else { return Ok(()) };
     match (stat(disk, away)?, stat(disk, home)?) {
         (None, _) => Ok(()),
         (Some(_), None) => Ok(place_new(disk, plan.durable, away, home).during("put back", home)?),
