@@ -3,7 +3,7 @@
 use core::fmt;
 
 use crate::{
-    DeviceName, ForeignScheme, NameFault, NearMiss, PREFIX, StageNumber, Visible, near_miss,
+    DeviceName, Excerpt, ForeignScheme, NameFault, NearMiss, PREFIX, StageNumber, near_miss,
 };
 
 /// What a path that a tool was given turns out to be.
@@ -89,7 +89,7 @@ impl<'a> Malformed<'a> {
 impl fmt::Display for Malformed<'_> {
     /// The text for a write (`CONTRACT U8`); [`crate::notice::MalformedRead`] is the one for a read.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Invalid xd:// URL: {}. Use xd://<tool>.", Visible(self.url))
+        write!(f, "Invalid xd:// URL: {}. Use xd://<tool>.", Excerpt(self.url))
     }
 }
 

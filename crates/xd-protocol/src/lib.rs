@@ -65,7 +65,7 @@ pub use number::StageNumber;
 pub use plan_slug::{MAX_SLUG_CHARS, PlanDraft, PlanSlug, SlugFault};
 pub use reason::{MAX_REASON_CHARS, Reason, ReasonFault};
 pub use selector::{LineRange, LineRanges, Selector, is_selector_list, split_selector};
-pub use visible::{Visible, is_invisible};
+pub use visible::{Excerpt, MAX_EXCERPT_CHARS, Visible, is_invisible};
 
 /// The scheme of every address.
 pub const SCHEME: &str = "xd";

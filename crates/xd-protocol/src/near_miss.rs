@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use crate::{SCHEME, Visible, address::target_of, visible::is_invisible};
+use crate::{Excerpt, SCHEME, address::target_of, visible::is_invisible};
 
 /// A slip of an `xd://` address. Displays the error that a model reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,7 +34,7 @@ impl fmt::Display for NearMiss<'_> {
 impl NearMiss<'_> {
     /// The error for one of the two tools, `deed`: `write` or `read`.
     pub(crate) fn tell(self, f: &mut fmt::Formatter<'_>, deed: &str) -> fmt::Result {
-        write!(f, "Unknown URI-like {deed} target '{}'. Did you mean '", Visible(self.written))?;
+        write!(f, "Unknown URI-like {deed} target '{}'. Did you mean '", Excerpt(self.written))?;
         // A suggestion that is itself broken would only lead to the next error.
         if target_of(self.rest).is_ok() {
             write!(f, "xd://{}", self.rest)?;
@@ -80,7 +80,7 @@ impl ForeignScheme<'_> {
         write!(
             f,
             "Unknown URI-like {deed} target '{}'. Tool devices use 'xd://<tool>'.",
-            Visible(self.written)
+            Excerpt(self.written)
         )
     }
 }
@@ -94,11 +94,17 @@ pub(crate) enum Scheme<'a> {
     Other(ForeignScheme<'a>),
 }
 
+/// The colon, and the full-width one of an East Asian keyboard.
+const COLONS: &[char] = &[':', '：'];
+/// What is typed, or drawn, as a slash.
+const SLASHES: &[char] = &['/', '\\', '／', '∕', '⁄'];
+
 /// Reads the scheme of `text`, which is trimmed and does not begin with the right prefix.
 ///
 /// | written | is |
 /// |---|---|
 /// | `xd:…`, `xd/…`, `xd\…`, `xd :…` | a slip |
+/// | `xd：／／…`, with a colon or slashes of another alphabet | a slip |
 /// | `xdd://…`, `dx:/…`, any scheme one edit from `xd` | a slip |
 /// | the same with invisible characters in it or before it | a slip |
 /// | `c:/…`, `c:\…` | a path: a drive |
@@ -106,27 +112,27 @@ pub(crate) enum Scheme<'a> {
 /// | any other text without a slash before `://` | another scheme |
 /// | all else | a path |
 pub(crate) fn scheme_of(text: &str) -> Scheme<'_> {
-    const SLASHES: &[char] = &['/', '\\'];
-    let end = text.find(|c: char| c == ':' || SLASHES.contains(&c)).unwrap_or(text.len());
+    let end = text.find(|c| COLONS.contains(&c) || SLASHES.contains(&c)).unwrap_or(text.len());
     let (before, after) = text.split_at(end);
     let scheme = before.trim_end();
     let exact = visible(scheme).map(|c| c.to_ascii_lowercase()).eq(SCHEME.chars());
     let close = exact || one_edit_from_ours(scheme);
-    let slash = after.strip_prefix(':').is_some_and(|path| path.starts_with(SLASHES));
+    let slash = after.strip_prefix(COLONS).is_some_and(|path| path.starts_with(SLASHES));
 
     // With the right letters one of the separators is enough.
     if (exact && !after.is_empty()) || (close && slash && !is_drive(scheme, after)) {
         return slip(text, after);
     }
     let other = |scheme| Scheme::Other(ForeignScheme { written: text, scheme });
-    if let Some((scheme, _)) = text.split_once("://").filter(|(it, _)| !it.contains(SLASHES)) {
+    if let Some((scheme, _)) = text.split_once("://").filter(|(it, _)| !it.contains(['/', '\\'])) {
         return other(scheme);
     }
     if slash && is_scheme(scheme) && scheme.len() > 1 { other(scheme) } else { Scheme::None }
 }
 
 fn slip<'a>(written: &'a str, after: &'a str) -> Scheme<'a> {
-    let rest = after.trim_start_matches([':', '/', '\\', ' ']);
+    let rest =
+        after.trim_start_matches(|c| c == ' ' || COLONS.contains(&c) || SLASHES.contains(&c));
     // Quoted as in prose: the closing mark is no part of the name.
     let quoted = written.starts_with(['"', '\'', '`', '<', '(', '[']);
     let rest = if quoted { rest.trim_end_matches(['"', '\'', '`', '>', ')', ']']) } else { rest };

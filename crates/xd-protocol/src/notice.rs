@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use crate::{ForeignScheme, Malformed, NearMiss, StageNumber, Verdict, Visible};
+use crate::{Excerpt, ForeignScheme, Malformed, NearMiss, StageNumber, Verdict};
 
 /// The beginning of every staged preview's result (`CONTRACT S4`).
 pub const STAGED: &str = "Staged as a proposal — files NOT modified yet. To apply: write a one-sentence reason to xd://resolve. To discard: write to xd://reject.";
@@ -98,7 +98,7 @@ pub struct MalformedRead<'a>(pub Malformed<'a>);
 
 impl fmt::Display for MalformedRead<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Invalid xd:// URL: {}. Use xd:// or xd://<tool>.", Visible(self.0.url()))
+        write!(f, "Invalid xd:// URL: {}. Use xd:// or xd://<tool>.", Excerpt(self.0.url()))
     }
 }
 

@@ -24,6 +24,32 @@ impl fmt::Display for Visible<'_> {
     }
 }
 
+/// How many characters an [`Excerpt`] shows.
+pub const MAX_EXCERPT_CHARS: usize = 512;
+
+/// As [`Visible`], but of a long text the beginning alone, with how many bytes the whole has: what a
+/// message quotes must not fill a model's context.
+///
+/// ```
+/// use xd_protocol::Excerpt;
+/// assert_eq!(Excerpt("xd://a\t").to_string(), "xd://a\\u{9}");
+/// let long = "x".repeat(1_000_000);
+/// assert!(Excerpt(&long).to_string().ends_with("x… (1000000 bytes)"));
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Excerpt<'a>(pub &'a str);
+
+impl fmt::Display for Excerpt<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0.char_indices().nth(MAX_EXCERPT_CHARS) {
+            Some((end, _)) => {
+                write!(f, "{}… ({} bytes)", Visible(&self.0[..end]), self.0.len())
+            }
+            None => Visible(self.0).fmt(f),
+        }
+    }
+}
+
 /// The two line separators that are not control characters: U+2028 and U+2029.
 pub(crate) fn is_line_separator(c: char) -> bool {
     matches!(c, '\u{2028}' | '\u{2029}')

@@ -244,3 +244,41 @@ fn u7_case_054_foreign_bytes_are_shown_escaped() {
         assert!(text.contains("\\u{"), "{text}");
     }
 }
+
+#[test]
+fn u7_separators_of_another_alphabet_are_slips() {
+    for slip in ["xd：//resolve", "xd：／／resolve", "xd:∕∕resolve", "XD：resolve", "xd⁄⁄resolve"]
+    {
+        check_slip(slip, "xd://resolve");
+    }
+    check_slip("xdd：//resolve", "xd://resolve");
+    check_foreign("http：//host", "http");
+    for path in ["第一章：序.md", "notes：a/b", "./xd：//resolve", "d：/x", "a∕b"] {
+        check_path(path);
+    }
+}
+
+// What is quoted of a long text is its beginning: a message never has the size of the input.
+#[test]
+fn u7_u8_a_message_quotes_a_long_text_in_part() {
+    let long = "é".repeat(1_000_000);
+    let texts = [
+        format!("xd://{long}"),
+        format!("xd:/{long}"),
+        format!("http://{long}"),
+        format!("{long}://x"),
+    ];
+    for text in &texts {
+        let told = match classify(text) {
+            Address::Malformed(fault) => fault.to_string(),
+            Address::NearMiss(slip) => slip.to_string(),
+            Address::Foreign(foreign) => foreign.to_string(),
+            other => panic!("{other:?}"),
+        };
+        assert!(told.len() < 2_000, "{} bytes", told.len());
+        assert!(told.contains(&format!("… ({} bytes)", text.len())), "{told}");
+    }
+    let whole = format!("xd:/{}", "a".repeat(128));
+    assert!(classify(&whole) != Address::Path(&whole));
+    check_slip(&whole, &format!("xd://{}", "a".repeat(128)));
+}

@@ -270,6 +270,15 @@ impl Session {
         calls: &[ToolCall],
         tier: impl Fn(&ToolCall) -> Tier,
     ) -> Judgement {
+        // Before the lock: a tool that is asked how far it reaches may ask the session.
+        let kinds: Vec<CallKind> = calls
+            .iter()
+            .map(|call| match (self.finalizer.is_confirm(call), tier(call)) {
+                (true, _) => CallKind::Confirm,
+                (false, Tier::Read) => CallKind::Look,
+                (false, Tier::Write | Tier::Exec) => CallKind::Detour,
+            })
+            .collect();
         let mut state = self.state();
         self.lift_failed(&mut state);
         if let Some(head) = state.gate.asked()
@@ -287,14 +296,6 @@ impl Session {
                 TurnEnd::Complete | TurnEnd::Truncated => state.hard_turn = true,
             }
         }
-        let kinds: Vec<CallKind> = calls
-            .iter()
-            .map(|call| match (self.finalizer.is_confirm(call), tier(call)) {
-                (true, _) => CallKind::Confirm,
-                (false, Tier::Read) => CallKind::Look,
-                (false, Tier::Write | Tier::Exec) => CallKind::Detour,
-            })
-            .collect();
         state.gate.judge(end, &kinds)
     }
 
@@ -335,7 +336,9 @@ impl Session {
         body: &str,
         decider: Decider,
     ) -> ToolResult {
+        // A late confirm is no answer to what the next session asked (`CONTRACT D13`).
         if confirm.selection == Selection::Head
+            && batch.epoch() == self.actions.epoch()
             && let Ok(reason) = Reason::new(body)
         {
             let reason: Arc<str> = reason.as_str().into();

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use serde_json::json;
-use xd_protocol::{Address, READ_TOOL, SCHEME, Visible, WRITE_TOOL, classify, notice};
+use xd_protocol::{Address, Excerpt, READ_TOOL, SCHEME, WRITE_TOOL, classify, notice};
 use xd_resolve::{ToolCall, ToolResult};
 use xd_session::Session;
 
@@ -94,7 +94,7 @@ impl UrlHandler {
         match classify(url) {
             Address::Xd(_) | Address::Malformed(_) | Address::NearMiss(_) => {}
             Address::Path(_) | Address::Foreign(_) => {
-                return Err(ToolResult::error(format!("'{}' is no xd:// URL.", Visible(url))));
+                return Err(ToolResult::error(format!("'{}' is no xd:// URL.", Excerpt(url))));
             }
         }
         let result = self.host.run_batch(&[call], scope).await.pop().unwrap_or_default();

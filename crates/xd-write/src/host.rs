@@ -445,7 +445,7 @@ impl Host {
         };
         ToolResult::error(format!(
             "Unknown tool `{}`.{offer} Tools: {}. Devices: read xd://.",
-            xd_protocol::Visible(name),
+            xd_protocol::Excerpt(name),
             names.join(", ")
         ))
     }

@@ -5,7 +5,7 @@
 use std::fmt::Write as _;
 
 use xd_changeset::Hash;
-use xd_protocol::{ForeignScheme, Visible, split_selector};
+use xd_protocol::{Excerpt, ForeignScheme, split_selector};
 use xd_resolve::{PlanMode, ToolResult};
 
 use crate::{
@@ -42,7 +42,7 @@ impl Slip<'_> {
         format!(
             "Unknown URI-like {deed} target '{}'. Did you mean '{}'? Prefix the path with './' to \
              {deed} it as a filesystem path.",
-            Visible(self.written),
+            Excerpt(self.written),
             self.meant
         )
     }
@@ -53,7 +53,7 @@ pub(crate) fn write(host: &Host, rest: &str, text: &str) -> ToolResult {
     let Ok(name) = DraftName::new(rest) else {
         return ToolResult::error(format!(
             "Not written: 'local://{}' is no draft's address: {}.{}",
-            Visible(rest),
+            Excerpt(rest),
             crate::DraftFault,
             kept(host, rest, text)
         ));
@@ -88,7 +88,7 @@ pub(crate) fn read(host: &Host, rest: &str) -> Result<String, String> {
         None => (rest, None),
     };
     let name = DraftName::new(base).map_err(|fault| {
-        format!("read: 'local://{}' is no draft's address: {fault}.", Visible(base))
+        format!("read: 'local://{}' is no draft's address: {fault}.", Excerpt(base))
     })?;
     match host.drafts().read(&name) {
         Ok(Some(text)) if text.is_empty() => Ok(format!("{} is empty.", name.address())),

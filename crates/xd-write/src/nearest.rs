@@ -19,18 +19,23 @@ pub(crate) fn nearest<'a>(
         .map(|(_, candidate)| candidate)
 }
 
-/// The Levenshtein distance, letter case aside.
+/// How many insertions, deletions, substitutions and swaps of neighbours lie between the two, letter
+/// case aside.
 fn edits(a: &str, b: &str) -> usize {
+    let a: Vec<char> = a.to_lowercase().chars().collect();
     let b: Vec<char> = b.to_lowercase().chars().collect();
+    let mut before: Vec<usize> = Vec::new();
     let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.to_lowercase().chars().enumerate() {
-        let mut corner = row[0];
-        row[0] = i + 1;
+    for (i, &x) in a.iter().enumerate() {
+        let mut next = vec![i + 1];
         for (j, &y) in b.iter().enumerate() {
-            let substituted = corner + usize::from(x != y);
-            corner = row[j + 1];
-            row[j + 1] = substituted.min(corner + 1).min(row[j] + 1);
+            let mut least = (row[j] + usize::from(x != y)).min(row[j + 1] + 1).min(next[j] + 1);
+            if i > 0 && j > 0 && (x, y) == (b[j - 1], a[i - 1]) {
+                least = least.min(before[j - 1] + 1);
+            }
+            next.push(least);
         }
+        before = std::mem::replace(&mut row, next);
     }
     row[b.len()]
 }
@@ -47,6 +52,11 @@ mod tests {
         assert_eq!(nearest("grp", names()), Some("grep"));
         assert_eq!(nearest("database", names()), None);
         assert_eq!(nearest("x", std::iter::empty()), None);
+        // Two letters swapped are one slip, in a short name as well.
+        assert_eq!(nearest("wriet", ["read", "write"].into_iter()), Some("write"));
+        assert_eq!(nearest("dve", ["dev"].into_iter()), Some("dev"));
+        assert_eq!(nearest("erad", ["read", "write"].into_iter()), Some("read"));
+        assert_eq!(nearest("vde", ["dev"].into_iter()), None);
         assert_eq!(nearest("b", ["A", "a", "ab"].into_iter()), None);
         assert_eq!(nearest("b", ["A", "B"].into_iter()), Some("B"));
         assert_eq!(nearest("log", ["git.log", "git.show"].into_iter()), Some("git.log"));

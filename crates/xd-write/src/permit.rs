@@ -34,7 +34,7 @@ impl Host {
             if rules.rule(name) == Rule::Denied {
                 return Err(ToolResult::error(format!(
                     "Not executed: a rule of this host denies `{}`.",
-                    xd_protocol::Visible(name)
+                    xd_protocol::Excerpt(name)
                 )));
             }
         }

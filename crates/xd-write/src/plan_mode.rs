@@ -142,7 +142,7 @@ pub(crate) fn hold_back(
             }
             Err(ToolResult::error(format!(
                 "Not executed: {because} `{}` is not declared read-only for these arguments.{allows}",
-                xd_protocol::Visible(&subject.name),
+                xd_protocol::Excerpt(&subject.name),
             )))
         }
     }

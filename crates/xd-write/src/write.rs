@@ -119,7 +119,7 @@ pub(crate) fn may_write_files(host: &Host, path: &str) -> Result<(), ToolResult>
         WriteScope::DevicesOnly => Err(ToolResult::error(format!(
             "Not written: in this session `write` reaches xd:// devices only, and '{}' is a file. \
              Read xd:// for the devices.",
-            xd_protocol::Visible(path)
+            xd_protocol::Excerpt(path)
         ))),
     }
 }
@@ -139,7 +139,7 @@ async fn file(host: &Host, context: &Arc<ToolContext>, path: &str, content: &str
         return ToolResult::error(format!(
             "Not written: '{}' ends in a read selector and no file has that literal name. To look \
              at those lines use read {}; to write, give the path without it.",
-            xd_protocol::Visible(path),
+            xd_protocol::Excerpt(path),
             inert_json(&json!({ "path": read }).to_string()),
         ));
     }

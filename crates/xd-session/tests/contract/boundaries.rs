@@ -184,3 +184,39 @@ fn case_129_each_of_several_is_asked_for_and_resolved_by_its_own_turn() {
     }
     assert_eq!(asked, [5, 4, 3, 2, 1]);
 }
+
+// CONTRACT D13: a confirm from before a boundary is no answer to the directive of the session after.
+#[test]
+fn d13_a_late_confirm_does_not_reach_the_next_sessions_directive() {
+    let session = Session::new();
+    let before = session.actions().begin_batch();
+    session.boundary(Boundary::New);
+    let invoked = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
+    let seen = std::sync::Arc::clone(&invoked);
+    let options = DirectiveOptions::new().on_invoked(std::sync::Arc::new(move |_, _| {
+        seen.store(true, std::sync::atomic::Ordering::Relaxed);
+        Some(Box::pin(std::future::ready(xd_resolve::ToolResult::text("answered"))))
+    }));
+    session.with_queue(|queue| queue.push_once(ToolChoice::Required, options));
+    assert_eq!(session.with_queue(|queue| queue.next_tool_choice()), Some(ToolChoice::Required));
+    let bare = Confirm { verdict: Verdict::Apply, selection: Selection::Head };
+    let late =
+        xd_resolve::block_on(session.confirm(&before, bare, "Late.", xd_resolve::Decider::Model));
+    assert!(late.is_error && !invoked.load(std::sync::atomic::Ordering::Relaxed), "{late:?}");
+    let now = session.actions().begin_batch();
+    let answer =
+        xd_resolve::block_on(session.confirm(&now, bare, "In time.", xd_resolve::Decider::Model));
+    assert_eq!(answer.joined(), "answered");
+}
+
+// CONTRACT G6: a tool that is asked how far it reaches may look at its session.
+#[test]
+fn g6_a_tier_may_ask_the_session() {
+    let session = Session::new();
+    let judged =
+        session.judge(TurnEnd::Complete, &[detour()], |_| match session.is_granted("anything") {
+            true => xd_resolve::Tier::Read,
+            false => xd_resolve::Tier::Write,
+        });
+    assert_eq!(judged, Judgement::Free);
+}

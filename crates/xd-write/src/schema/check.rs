@@ -476,9 +476,13 @@ fn integer(number: &Number) -> Option<i128> {
 fn compare(a: &Number, b: &Number) -> std::cmp::Ordering {
     match (integer(a), integer(b)) {
         (Some(a), Some(b)) => a.cmp(&b),
-        // Every number of JSON is a finite float.
-        (_, _) => a.as_f64().unwrap_or(0.0).total_cmp(&(b.as_f64().unwrap_or(0.0) + 0.0)),
+        // Every number of JSON is a finite float; a zero is one number, whatever its sign.
+        (_, _) => float(a).total_cmp(&float(b)),
     }
+}
+
+fn float(number: &Number) -> f64 {
+    number.as_f64().unwrap_or(0.0) + 0.0
 }
 
 fn is_multiple(number: &Number, of: &Number) -> bool {

@@ -537,3 +537,24 @@ fn r3_verdicts_are_those_of_the_standard() {
     }
     assert!(judged > 1_000, "{judged}");
 }
+
+// CONTRACT R3: a zero is one number, whatever its sign, on either side.
+#[test]
+fn r3_a_negative_zero_is_zero() {
+    for schema in [
+        json!({ "minimum": 0 }),
+        json!({ "minimum": 0.0 }),
+        json!({ "maximum": -0.0 }),
+        json!({ "const": 0 }),
+        json!({ "enum": [0.0] }),
+    ] {
+        for zero in [json!(0), json!(0.0), json!(-0.0)] {
+            assert_eq!(told(&schema, &zero), Vec::<String>::new(), "{schema} {zero}");
+        }
+    }
+    for schema in [json!({ "exclusiveMinimum": -0.0 }), json!({ "exclusiveMaximum": 0 })] {
+        for zero in [json!(0), json!(-0.0)] {
+            assert_eq!(told(&schema, &zero).len(), 1, "{schema} {zero}");
+        }
+    }
+}
