@@ -67,6 +67,7 @@
 //! [`devices`] for the other way round: tools of other servers in a host of ours.
 
 mod answer;
+mod asking;
 mod call;
 mod changes;
 mod connection;

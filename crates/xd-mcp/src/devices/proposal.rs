@@ -255,16 +255,41 @@ mod tests {
         }
     }
 
+    /// The file of the documents, where they are beside the crate: a packed one has none.
+    fn docs(name: &str) -> Option<String> {
+        std::fs::read_to_string(format!("{}/../../docs/{name}", env!("CARGO_MANIFEST_DIR"))).ok()
+    }
+
     #[test]
     fn the_documents_carry_the_schema_that_is_checked() {
-        let docs = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/mcp-proposal.schema.json");
-        // A packed crate has no documents beside it.
-        if let Ok(copy) = std::fs::read_to_string(docs) {
+        if let Some(copy) = docs("mcp-proposal.schema.json") {
             assert_eq!(
                 copy,
                 include_str!("proposal/schema.json"),
                 "copy crates/xd-mcp/src/devices/proposal/schema.json to docs/mcp-proposal.schema.json"
             );
         }
+    }
+
+    #[test]
+    fn the_examples_of_the_documents_are_what_they_say() {
+        let Some(text) = docs("MCP.md") else { return };
+        let (mut proposals, mut files) = (0, 0);
+        let blocks = text.split("```json\n").skip(1).filter_map(|rest| rest.split("```").next());
+        for block in blocks {
+            let data: Value = serde_json::from_str(block).unwrap();
+            if data.get(KEY).is_some() {
+                let mut result = CallToolResult::success(Vec::new());
+                result.structured_content = Some(data);
+                let read = read(&result);
+                assert!(read.is_ok(), "{block}: {read:?}");
+                proposals += 1;
+            } else if data.get("mcpServers").is_some() {
+                let read = crate::devices::read_servers(block, &|_| Some("x".to_owned()));
+                assert!(read.is_ok_and(|servers| !servers.is_empty()), "{block}");
+                files += 1;
+            }
+        }
+        assert_eq!((proposals, files), (2, 3));
     }
 }
