@@ -3,9 +3,11 @@
 mod approval;
 mod once;
 mod outside;
+mod record;
 mod sessions;
 mod settings;
 mod terminal;
+mod tmux;
 mod wire;
 
 use std::process::{Command, Stdio};
