@@ -144,10 +144,10 @@ async fn hundred(flavour: Flavour, design: Design) -> Vec<Exchange> {
 // CONTRACT G3, G4, G11, S2; case 75; Invariants G1, G2, G5
 #[tokio::test]
 async fn g4_g11_a_hundred_turns_with_thirty_previews_change_nothing_that_was_sent() {
-    println!(
-        "| wire | design | requests | bytes sent | prefix bytes kept | of those that could be | kept, where a changed choice voids the messages | choice changes | other settings changed |"
+    let mut table = String::from(
+        "| wire | design | requests | bytes sent | prefix bytes kept | of those that could be | kept, where a changed choice voids the messages | choice changes | other settings changed |\n\
+         |---|---|---|---|---|---|---|---|---|\n",
     );
-    println!("|---|---|---|---|---|---|---|---|---|");
     for flavour in ALL {
         let mut kept = Vec::new();
         for (design, name) in
@@ -157,8 +157,8 @@ async fn g4_g11_a_hundred_turns_with_thirty_previews_change_nothing_that_was_sen
             let measured = measure(flavour, &seen);
             let Measured { requests, sent, choice_changes, setting_changes, .. } = measured;
             let share = |kept: usize| 100.0 * kept as f64 / measured.keepable as f64;
-            println!(
-                "| {} | {name} | {requests} | {sent} | {} | {:.1} % | {:.1} % | {choice_changes} | {setting_changes} |",
+            table += &format!(
+                "| {} | {name} | {requests} | {sent} | {} | {:.1} % | {:.1} % | {choice_changes} | {setting_changes} |\n",
                 flavour.name(),
                 measured.kept,
                 share(measured.kept),
@@ -173,6 +173,29 @@ async fn g4_g11_a_hundred_turns_with_thirty_previews_change_nothing_that_was_sen
         assert_eq!(former.choice_changes, 60, "the switch of the test forces");
         assert_eq!(former.setting_changes, if flavour.refuses_forcing() { 60 } else { 0 });
     }
+    println!("{table}");
+    in_the_docs(&table);
+}
+
+const BEGIN: &str = "<!-- table: written by a test -->\n";
+const END: &str = "<!-- table: end -->\n";
+
+/// The table in docs/AGENT.md is the one that was measured. Outside of the repository there is none.
+fn in_the_docs(table: &str) {
+    let document = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/AGENT.md");
+    let Ok(kept) = std::fs::read_to_string(document) else { return };
+    let (head, rest) = kept.split_once(BEGIN).expect("the document has a begin mark");
+    let (_, tail) = rest.split_once(END).expect("the document has an end mark");
+    let wanted = format!("{head}{BEGIN}{table}{END}{tail}");
+    if std::env::var_os("XD_WRITE_DOCS").is_some() {
+        std::fs::write(document, wanted).unwrap();
+        return;
+    }
+    assert!(
+        kept == wanted,
+        "docs/AGENT.md has another table: XD_WRITE_DOCS=1 cargo test -p xd-agent --features http \
+         --test wire a_hundred_turns"
+    );
 }
 
 /// Stages, takes a detour, is brought back.

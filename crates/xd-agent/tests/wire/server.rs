@@ -114,6 +114,12 @@ impl Server {
         self.left.load(Ordering::Relaxed)
     }
 
+    /// What came since this was called last.
+    #[allow(dead_code, reason = "tests over all crates use it, whose runs are many")]
+    pub(crate) fn take_seen(&self) -> Vec<Exchange> {
+        std::mem::take(&mut self.seen.lock().expect("no panic under this lock"))
+    }
+
     pub(crate) fn seen(&self) -> Vec<Exchange> {
         self.seen.lock().expect("no panic under this lock").clone()
     }

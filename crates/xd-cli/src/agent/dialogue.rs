@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use tokio::signal::unix::Signal;
+use xd_agent::Stop;
 use xd_protocol::{Reason, Selection, StageNumber, Verdict};
 use xd_render::{Line, Role, draw_preview};
 use xd_resolve::{ActionState, Decider, PlanMode};
@@ -53,8 +54,8 @@ pub(crate) async fn hold(
         let line = match next.take() {
             Some(line) => line,
             None => match dialogue.read(seat, front, &history) {
-                Some(line) => line,
-                None => return Ok(Status::Done),
+                Ok(line) => line,
+                Err(status) => return Ok(status),
             },
         };
         let line = line.trim();
@@ -73,6 +74,8 @@ pub(crate) async fn hold(
         seat.told.all();
         match ended {
             Ok(Ended::Stopped(stop)) => {
+                // Who pressed Ctrl-C once for this leaves with the next one.
+                dialogue.leaving = stop == Stop::Aborted;
                 if let Some(words) = run::ending(stop, &seat.name) {
                     front.screen.lines(&[Line::of(&words, Role::Warning)]);
                 }
@@ -103,34 +106,35 @@ fn greet(seat: &Seat, front: &mut Front<'_>) {
 }
 
 struct Dialogue {
-    /// Whether Ctrl-C was pressed once at the prompt.
+    /// Whether Ctrl-C was pressed once, and nothing typed since.
     leaving: bool,
 }
 
 impl Dialogue {
-    /// Reads the next line; none where the person leaves.
+    /// Reads the next line; how the conversation ends where the person leaves.
     fn read(
         &mut self,
         seat: &Seat,
         front: &mut Front<'_>,
         history: &std::path::Path,
-    ) -> Option<String> {
+    ) -> Result<String, Status> {
         loop {
             let prompt = prompt_of(seat);
-            let person = front.person.as_mut()?;
+            let person = front.person.as_mut().ok_or(Status::Done)?;
             match person.line(&prompt, "") {
                 Typed::Line(line) => {
                     self.leaving = false;
                     if !line.trim().is_empty() {
                         person.keep(&line, history);
                     }
-                    return Some(line);
+                    return Ok(line);
                 }
                 Typed::Interrupted if !self.leaving => {
                     self.leaving = true;
                     front.screen.text("Ctrl-C again leaves; so do Ctrl-D and /quit.");
                 }
-                Typed::Interrupted | Typed::Ended => return None,
+                Typed::Interrupted => return Err(Status::Aborted),
+                Typed::Ended => return Err(Status::Done),
             }
         }
     }

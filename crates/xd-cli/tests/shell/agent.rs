@@ -3,10 +3,12 @@
 mod approval;
 mod once;
 mod outside;
+mod record;
 mod servers;
 mod sessions;
 mod settings;
 mod terminal;
+mod tmux;
 mod wire;
 
 use std::process::{Command, Stdio};

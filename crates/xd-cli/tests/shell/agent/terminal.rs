@@ -229,7 +229,7 @@ fn ctrl_c_cancels_the_turn_and_twice_leaves() {
     terminal.sees("Ctrl-C again leaves");
     terminal.is_at("xd>");
     terminal.types(CTRL_C);
-    assert_eq!(terminal.ends(), 0);
+    assert_eq!(terminal.ends(), 130);
     // And all of it can be gone on with.
     let terminal = Terminal::open(&folder, &["--resume"]);
     terminal.sees("session agent-1, ");
