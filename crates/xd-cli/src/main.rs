@@ -8,9 +8,11 @@ mod arguments;
 mod command;
 mod demo;
 mod failure;
+mod pager;
 mod place;
 mod recovered;
 mod screen;
+mod terminal;
 mod usage;
 
 use std::process::ExitCode;

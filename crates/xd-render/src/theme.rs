@@ -1,6 +1,6 @@
 //! Themes: what each role looks like on which kind of terminal.
 
-use anstyle::{Ansi256Color, AnsiColor, Color, Effects, Style as Look};
+use anstyle::{Ansi256Color, AnsiColor, Color, Effects, RgbColor, Style as Look};
 
 use crate::style::{Role, Style};
 
@@ -49,6 +49,44 @@ impl Theme {
             indexed(88).bg_color(Some(Color::Ansi256(Ansi256Color(224)))),
             indexed(30),
             indexed(25),
+        ])
+    }
+
+    /// For a dark background and every colour there is.
+    #[must_use]
+    pub const fn true_dark() -> Self {
+        Self::of([
+            Look::new(),
+            rgb(0x8b949e),
+            Look::new().bold(),
+            rgb(0x7ee787),
+            rgb(0xe3b341),
+            rgb(0xff7b72),
+            rgb(0x7ee787),
+            rgb(0xffa198),
+            rgb(0xaff5b4).bg_color(Some(true_color(0x1c5a32))),
+            rgb(0xffdcd7).bg_color(Some(true_color(0x7d2a2a))),
+            rgb(0x79c0ff),
+            rgb(0x79c0ff),
+        ])
+    }
+
+    /// For a light background and every colour there is.
+    #[must_use]
+    pub const fn true_light() -> Self {
+        Self::of([
+            Look::new(),
+            rgb(0x656d76),
+            Look::new().bold(),
+            rgb(0x116329),
+            rgb(0x9a6700),
+            rgb(0xcf222e),
+            rgb(0x116329),
+            rgb(0xa40e26),
+            rgb(0x0a3a17).bg_color(Some(true_color(0xaceebb))),
+            rgb(0x5e0a15).bg_color(Some(true_color(0xffc1c0))),
+            rgb(0x0550ae),
+            rgb(0x0550ae),
         ])
     }
 
@@ -121,6 +159,15 @@ impl Theme {
 
 const fn indexed(index: u8) -> Look {
     Look::new().fg_color(Some(Color::Ansi256(Ansi256Color(index))))
+}
+
+const fn rgb(color: u32) -> Look {
+    Look::new().fg_color(Some(true_color(color)))
+}
+
+const fn true_color(color: u32) -> Color {
+    let [_, red, green, blue] = color.to_be_bytes();
+    Color::Rgb(RgbColor(red, green, blue))
 }
 
 const fn basic(color: AnsiColor) -> Look {

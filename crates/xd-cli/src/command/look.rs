@@ -108,6 +108,7 @@ pub(crate) fn show(
         screen.json(&json!({ "v": 1, "action": described }));
         return Ok(Status::Done);
     }
+    screen.page();
     if state != ActionState::Pending {
         let reason = decision.map(|line| reason(line.event)).unwrap_or_default();
         let why = if reason.is_empty() { String::new() } else { format!(" Reason: {reason}") };
@@ -139,6 +140,7 @@ pub(crate) fn diff(
         ));
     };
     let unified = ChangeSet::unified(change_set, preview::CONTEXT_LINES);
+    screen.page();
     screen.bytes(unified.as_bytes());
     Ok(Status::Done)
 }
