@@ -5,7 +5,7 @@ use std::{path::Path, sync::Arc};
 use serde_json::{Value, json};
 use xd_changeset::ChangeSet;
 use xd_protocol::StageNumber;
-use xd_render::{Line, PreviewState, Role, draw_preview};
+use xd_render::{Line, Options, PreviewState, Role, draw_preview};
 use xd_resolve::{ActionState, StagedAction};
 use xd_write::{ActionFile, LogEvent, LogLine};
 
@@ -48,7 +48,8 @@ pub(crate) fn status(directory: &Path, screen: &mut Screen) -> Result<Status, Fa
         (n, _) => screen.text(&format!("{n} staged actions are being resolved {by}.")),
     }
     for action in &taken {
-        screen.lines(&row(&view, action, width));
+        let lines = row(&view, action, width, screen.options());
+        screen.lines(&lines);
     }
     match pending.len() {
         0 if taken.is_empty() => screen.text("Nothing is pending."),
@@ -57,7 +58,8 @@ pub(crate) fn status(directory: &Path, screen: &mut Screen) -> Result<Status, Fa
         n => screen.text(&format!("{n} staged actions are pending, newest first.")),
     }
     for action in &pending {
-        screen.lines(&row(&view, action, width));
+        let lines = row(&view, action, width, screen.options());
+        screen.lines(&lines);
     }
     if let Some(head) = pending.first() {
         let n = head.number();
@@ -204,14 +206,18 @@ fn nothing(screen: &mut Screen) -> Status {
     Status::Nothing
 }
 
-fn row(view: &View, action: &StagedAction, width: usize) -> Vec<Line> {
+fn row(view: &View, action: &StagedAction, width: usize, options: &Options) -> Vec<Line> {
     let mut line = Line::of(&format!("  @{:<width$}  ", action.number()), Role::Title);
     line.add(action.label(), Role::Text);
+    let stale = stale(view, action);
+    if stale.is_some() {
+        line.add("  stale", Role::Error);
+    }
     let mut lines = vec![line];
     let indent = " ".repeat(width + 5);
     let files = action.change_set().map(|set| set.files()).unwrap_or_default();
-    lines.extend(preview::files(&files, &indent));
-    if let Some(stale) = stale(view, action) {
+    lines.extend(preview::files(&files, &indent, options));
+    if let Some(stale) = stale {
         for part in stale.lines() {
             lines.push(Line::of(&format!("{indent}{part}"), Role::Error));
         }
