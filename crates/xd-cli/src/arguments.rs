@@ -60,6 +60,9 @@ pub(crate) struct Look {
     #[arg(long, value_name = "CELLS", global = true, help_heading = LOOK,
         value_parser = clap::value_parser!(u8).range(1..=2))]
     pub(crate) ambiguous: Option<u8>,
+    /// Print a picture, as SVG, of what a terminal of 100 columns would show.
+    #[arg(long, global = true, help_heading = LOOK, conflicts_with = "json")]
+    pub(crate) svg: bool,
 }
 
 /// Which colours to use.
@@ -190,6 +193,9 @@ pub(crate) struct DemoArguments {
     /// Leave the scratch copies and say where they are.
     #[arg(long)]
     pub(crate) keep: bool,
+    /// Play this act alone, counted from 1.
+    #[arg(long, value_name = "N")]
+    pub(crate) act: Option<usize>,
 }
 
 /// What `xd edit` takes.

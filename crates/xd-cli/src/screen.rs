@@ -7,10 +7,12 @@ use std::{
 
 use serde_json::{Value, json};
 use xd_protocol::is_invisible;
-use xd_render::{Break, Cells, Line, Options, Role, Span, Theme, clean_line, to_ansi};
+use xd_render::{
+    Break, Cells, Ground, Line, Options, Picture, Role, Span, Theme, clean_line, to_ansi,
+};
 
 use crate::{
-    arguments::{Arguments, Look, When},
+    arguments::{Arguments, Look, Mode, When},
     failure::{Failure, Status},
     pager::Pager,
     recovered::Recovered,
@@ -29,6 +31,8 @@ pub(crate) struct Screen {
     /// Whether long output may go through a pager.
     pages: bool,
     pager: Option<Pager>,
+    /// What is gathered for a picture, and what it is drawn on.
+    picture: Option<(Ground, Vec<Line>)>,
     /// What the next JSON has to say of what was half done.
     recovered: Option<Value>,
 }
@@ -51,7 +55,11 @@ impl Screen {
     /// What the arguments and the environment say of standard output.
     pub(crate) fn of(arguments: &Arguments) -> Self {
         let terminal = io::stdout().is_terminal();
-        let width = if terminal { terminal_width() } else { None };
+        let picture = arguments.look.svg.then(|| match arguments.look.theme {
+            Some(Mode::Light) => (Ground::Light, Vec::new()),
+            Some(Mode::Auto | Mode::Dark | Mode::Ansi16) | None => (Ground::Dark, Vec::new()),
+        });
+        let width = if terminal && picture.is_none() { terminal_width() } else { None };
         let surroundings = Surroundings { terminal, variable: &variable };
         let look = &arguments.look;
         let cut = if terminal { Some(TERMINAL_LINES) } else { None };
@@ -59,18 +67,20 @@ impl Screen {
             .with_theme(surroundings.theme(look))
             .with_cells(surroundings.cells(look))
             .with_max_lines(cut);
+        let options = highlighted(options);
         let options = match std::path::absolute(&arguments.directory) {
             Ok(root) => options.with_link_root(root),
             Err(_) => options,
         };
         Self {
             json: arguments.json,
-            fits: terminal,
+            fits: terminal || picture.is_some(),
             options,
             error_theme: theme_of_errors(look),
             output: Output::Open,
-            pages: terminal && !arguments.json && !arguments.no_pager,
+            pages: terminal && !arguments.json && !arguments.no_pager && picture.is_none(),
             pager: None,
+            picture,
             recovered: None,
         }
     }
@@ -79,7 +89,7 @@ impl Screen {
     pub(crate) fn plain(json: bool) -> Self {
         let options = Options::new(PIPED_WIDTH).with_theme(Theme::none());
         let auto = When::Auto;
-        let look = Look { color: auto, theme: None, links: auto, ambiguous: None };
+        let look = Look { color: auto, theme: None, links: auto, ambiguous: None, svg: false };
         Self {
             json,
             fits: false,
@@ -88,6 +98,7 @@ impl Screen {
             output: Output::Open,
             pages: false,
             pager: None,
+            picture: None,
             recovered: None,
         }
     }
@@ -121,6 +132,10 @@ impl Screen {
                 .iter()
                 .flat_map(|line| fit(line, self.options.width, &self.options.cells))
                 .collect();
+            if let Some((_, gathered)) = &mut self.picture {
+                gathered.extend(fitted);
+                return;
+            }
             to_ansi(&fitted, &self.options.theme)
         } else {
             to_ansi(lines, &self.options.theme)
@@ -210,6 +225,11 @@ impl Screen {
     pub(crate) fn finish(mut self, status: Status) -> ExitCode {
         if self.recovered.is_some() {
             self.json(&json!({ "v": 1 }));
+        }
+        if let Some((ground, lines)) = self.picture.take() {
+            let Options { width, theme, cells, .. } = &self.options;
+            let picture = Picture::of(&lines, *width, theme, cells);
+            self.raw(picture.to_svg("What xd prints", ground).as_bytes());
         }
         // Before anything is said on standard error: the pager has the terminal until then.
         drop(self.pager.take());
@@ -305,6 +325,17 @@ pub(crate) fn fit(line: &Line, width: usize, cells: &Cells) -> Vec<Line> {
 /// The theme for standard error, which may be a terminal where standard output is none.
 fn theme_of_errors(look: &Look) -> Theme {
     Surroundings { terminal: io::stderr().is_terminal(), variable: &variable }.theme(look)
+}
+
+/// With colours in code, where there are colours at all and the build has them. Nothing is loaded
+/// before code is drawn.
+fn highlighted(options: Options) -> Options {
+    #[cfg(feature = "highlight")]
+    if options.theme != Theme::none() {
+        let by = xd_render::Highlighting::by(xd_highlight::GrammarHighlighter);
+        return options.with_highlighting(by);
+    }
+    options
 }
 
 fn terminal_width() -> Option<usize> {

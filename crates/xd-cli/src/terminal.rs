@@ -23,6 +23,14 @@ pub(crate) fn variable(name: &str) -> Option<String> {
 impl Surroundings<'_> {
     /// The theme to write with.
     pub(crate) fn theme(&self, look: &Look) -> Theme {
+        if look.svg {
+            // A picture looks the same wherever it is made.
+            return match look.theme.unwrap_or(Mode::Auto) {
+                Mode::Auto | Mode::Dark => Theme::true_dark(),
+                Mode::Light => Theme::true_light(),
+                Mode::Ansi16 => Theme::ansi16(),
+            };
+        }
         if !self.wants_color(look.color) {
             return Theme::none();
         }
@@ -149,7 +157,7 @@ mod tests {
     }
 
     fn look(color: When) -> Look {
-        Look { color, theme: None, links: When::Auto, ambiguous: None }
+        Look { color, theme: None, links: When::Auto, ambiguous: None, svg: false }
     }
 
     // CONTRACT V4
