@@ -22,22 +22,28 @@ const BUILTIN_PREFIX: &str = "builtin/";
 /// time, so that a prompt never breaks a provider's cache of the messages before it.
 #[derive(Debug, Clone)]
 pub struct Prompts {
-    engine: Arc<Environment<'static>>,
+    /// None for the built-in ones, which are compiled when the first of them is rendered: most
+    /// commands begin a session and say nothing of it to a model.
+    own: Option<Arc<Environment<'static>>>,
 }
 
 impl Prompts {
     /// The built-in templates.
     #[must_use]
     pub fn builtin() -> Self {
+        Self { own: None }
+    }
+
+    fn engine(&self) -> &Environment<'static> {
         // Compiled once a process: a session must not pay for templates that all of them share.
-        static BUILTIN: LazyLock<Prompts> =
-            LazyLock::new(|| match Prompts::build(BTreeMap::new()) {
-                Ok(prompts) => prompts,
+        static BUILTIN: LazyLock<Arc<Environment<'static>>> =
+            LazyLock::new(|| match Prompts::compile(&BTreeMap::new()) {
+                Ok(engine) => engine,
                 // The built-in templates are compiled in and every sample of them is a test, so this is
                 // a mistake in this crate that no caller can mend.
                 Err(error) => panic!("a built-in prompt is broken: {error}"),
             });
-        BUILTIN.clone()
+        self.own.as_ref().unwrap_or_else(|| &*BUILTIN)
     }
 
     /// The built-in templates with some replaced: pairs of a template's name
@@ -66,6 +72,12 @@ impl Prompts {
 
     /// The set with `overrides`, each checked against the samples.
     pub(crate) fn build(overrides: BTreeMap<PromptName, Override>) -> Result<Self, LoadError> {
+        Ok(Self { own: Some(Self::compile(&overrides)?) })
+    }
+
+    fn compile(
+        overrides: &BTreeMap<PromptName, Override>,
+    ) -> Result<Arc<Environment<'static>>, LoadError> {
         let mut engine = Environment::new();
         engine.set_undefined_behavior(UndefinedBehavior::Strict);
         engine.set_auto_escape_callback(|_| AutoEscape::None);
@@ -88,7 +100,8 @@ impl Prompts {
                 .add_template_owned(name.as_str(), unix_lines(source))
                 .map_err(|error| refuse(&error))?;
         }
-        let prompts = Self { engine: Arc::new(engine) };
+        let engine = Arc::new(engine);
+        let prompts = Self { own: Some(Arc::clone(&engine)) };
         for sample in sample::all() {
             if let Err(RenderError { name, line, message }) =
                 prompts.render_value(sample.prompt, sample.context)
@@ -101,7 +114,7 @@ impl Prompts {
                 return Err(LoadError::Template { origin, line, message, name });
             }
         }
-        Ok(prompts)
+        Ok(engine)
     }
 
     /// The text of the template that `context` belongs to.
@@ -117,7 +130,7 @@ impl Prompts {
 
     fn render_value(&self, name: PromptName, context: Value) -> Result<String, RenderError> {
         let template = self
-            .engine
+            .engine()
             .get_template(name.as_str())
             .map_err(|error| RenderError::new(name, &error))?;
         let text = template.render(context).map_err(|error| RenderError::new(name, &error))?;

@@ -3,7 +3,7 @@
 //! Layer: outside the house. It uses no crate of the workspace and none of
 //! the workspace uses it, so that it still builds while they do not.
 //! It may read every tracked file and run `git` and `cargo`; it writes
-//! `docs/CONFORMANCE.md`, `docs/GUARANTEES.md` and `README.md`. Only [`compare`] starts other
+//! `docs/CONFORMANCE.md`, `docs/GUARANTEES.md`, `docs/pictures` and `README.md`. Only [`compare`] starts other
 //! commands too, fetches packages, and writes below `target/compare` and `docs/PERFORMANCE.md`.
 //!
 //! # The checks
@@ -16,6 +16,8 @@
 //! | `cargo xtask conformance --check` | is that file current, and is every required statement covered? |
 //! | `cargo xtask readme` | puts the demonstration's transcript into the README |
 //! | `cargo xtask readme --check` | is it what the demonstration prints? |
+//! | `cargo xtask pictures` | makes the pictures of the README |
+//! | `cargo xtask pictures --check` | do they show what is printed? |
 //! | `cargo xtask guarantees` | puts the counts of the tests into the guarantees |
 //! | `cargo xtask guarantees --check` | are those the counts that are checked in? |
 //! | `cargo xtask compare` | measures `xd` against `ast-grep` and `rg` |
@@ -49,7 +51,8 @@
 //! [`tree`] and [`finding`] are what every check starts from and answers;
 //! [`lexer`], [`citations`], [`numbered`] and [`test_index`] read sources,
 //! numbers and tests; [`layers`] with [`purity`], [`tidy`] and
-//! [`conformance`] are the checks, [`readme`] and [`guarantees`] those of generated parts;
+//! [`conformance`] are the checks, [`readme`], [`guarantees`] and [`pictures`] those of generated
+//! parts;
 //! [`compare`] is no check: it measures, and takes minutes.
 
 pub mod tree;
@@ -75,6 +78,8 @@ pub mod conformance;
 pub mod readme;
 
 pub mod guarantees;
+
+pub mod pictures;
 
 pub mod compare;
 

@@ -15,8 +15,8 @@ use std::process::{Command, ExitCode};
 use std::time::Instant;
 
 use xtask::{
-    Finding, Tree, compare, conformance, finding, guarantees, layers, numbered, readme, test_index,
-    tidy,
+    Finding, Tree, compare, conformance, finding, guarantees, layers, numbered, pictures, readme,
+    test_index, tidy,
 };
 
 const USAGE: &str = "\
@@ -28,12 +28,15 @@ usage: cargo xtask <check>
   conformance --check  it is current, and every required statement has a test
   readme               put the demonstration's transcript into README.md
   readme --check       it is what the demonstration prints
+  pictures             make the pictures of docs/pictures
+  pictures --check     they show what is printed
   guarantees           put the counts of the tests into docs/GUARANTEES.md
   guarantees --check   they are those that are checked in
   compare              measure xd against ast-grep and rg; takes minutes
       --ast-grep PATH  compare with this command, else with one on the path or from npm
       --xd PATH        measure this command, else a release build of this checkout
       --rounds N       the values are medians of so many rounds (5)
+      --start-only     measure the start of the commands alone; takes seconds
       --write          write docs/PERFORMANCE.md
       --strict         exit with 1 where a target is missed
   ci                   run .ci/run, the whole gate";
@@ -43,10 +46,11 @@ fn main() -> ExitCode {
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let outcome = match arguments[..] {
         ["layers" | "tidy" | "conformance", "--check"] | ["layers" | "tidy"] => check(arguments[0]),
-        [name @ ("readme" | "guarantees"), "--check"] => check(name),
+        [name @ ("readme" | "guarantees" | "pictures"), "--check"] => check(name),
         ["conformance"] => write_conformance(),
         ["readme"] => write_readme(),
         ["guarantees"] => write_guarantees(),
+        ["pictures"] => write_pictures(),
         ["compare", ref options @ ..] => compare(options),
         ["ci"] => gate(),
         ["--help" | "-h" | "help"] => {
@@ -76,6 +80,7 @@ fn check(name: &str) -> Result<ExitCode, String> {
         "tidy" => tidy::check(&root, &tree),
         "readme" => readme::check(&root, tree.text(readme::DOCUMENT).unwrap_or_default()),
         "guarantees" => guarantees::check(&tree),
+        "pictures" => pictures::check(&root),
         _ => conformance::check(&tree),
     };
     if findings.is_empty() {
@@ -109,6 +114,13 @@ fn write_readme() -> Result<ExitCode, String> {
     Ok(ExitCode::SUCCESS)
 }
 
+fn write_pictures() -> Result<ExitCode, String> {
+    for path in pictures::write(&root())? {
+        println!("wrote {path}");
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
 fn write_guarantees() -> Result<ExitCode, String> {
     let root = root();
     let read = |path: &str| {
@@ -126,6 +138,11 @@ fn compare(options: &[&str]) -> Result<ExitCode, String> {
     let root = root();
     let report = match compare::run(&root, &options, &mut |step| eprintln!("{step}"))? {
         compare::Outcome::Measured(report) => report,
+        compare::Outcome::Start(rows) => {
+            print!("{}", compare::document::table(&rows));
+            let missed = options.strict && !compare::hold(&rows);
+            return Ok(if missed { ExitCode::FAILURE } else { ExitCode::SUCCESS });
+        }
         compare::Outcome::Skipped(reason) => {
             println!("compare: skipped: {reason}");
             return Ok(ExitCode::SUCCESS);

@@ -86,6 +86,7 @@ fn all_steps_run_in_order_from_any_folder() {
             "run -p xtask --locked --quiet -- tidy",
             "run -p xtask --locked --quiet -- conformance --check",
             "run -p xtask --locked --quiet -- readme --check",
+            "run -p xtask --locked --quiet -- pictures --check",
             "run -p xtask --locked --quiet -- guarantees --check",
             "run --locked -- demo",
             "run --locked -- demo --json",
@@ -115,7 +116,7 @@ fn a_demo_that_prints_anything_but_json_fails() {
         let checkout = Checkout::new(name, answers);
         let output = checkout.run();
         assert_eq!(output.status.code(), Some(1), "{name}");
-        assert_eq!(checkout.asked().len(), 11, "{name}");
+        assert_eq!(checkout.asked().len(), 12, "{name}");
         let said = String::from_utf8_lossy(&output.stderr);
         assert!(said.contains("== demo as JSON failed with status 1 "), "{name}: {said}");
     }

@@ -58,6 +58,7 @@ fn the_gate_runs_every_step() {
         "-- tidy",
         "-- conformance --check",
         "-- readme --check",
+        "-- pictures --check",
         "-- guarantees --check",
         "cargo run --locked -- demo",
         "cargo run --locked -- demo --json",

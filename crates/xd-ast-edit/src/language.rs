@@ -7,7 +7,7 @@
 use std::fmt;
 use std::path::Path;
 
-use ast_grep_language::{Language, SupportLang};
+use ast_grep_language::{Language, LanguageExt, SupportLang};
 
 /// A language whose grammar is compiled in.
 ///
@@ -137,6 +137,12 @@ impl Lang {
     #[must_use]
     pub fn name(self) -> &'static str {
         display_name(self.0)
+    }
+
+    /// The grammar, for parsing with `tree-sitter` itself.
+    #[must_use]
+    pub fn language(self) -> tree_sitter::Language {
+        self.0.get_ts_language()
     }
 
     /// How many values [`Lang::slot`] has.

@@ -19,9 +19,12 @@ pub(crate) struct Arguments {
     #[arg(long, global = true)]
     pub(crate) json: bool,
 
-    /// When to use colour.
-    #[arg(long, value_name = "WHEN", default_value = "auto", global = true)]
-    pub(crate) color: When,
+    #[command(flatten)]
+    pub(crate) look: Look,
+
+    /// Do not send long output through a pager.
+    #[arg(long, global = true, help_heading = LOOK)]
+    pub(crate) no_pager: bool,
 
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -37,10 +40,49 @@ With --json a command prints one JSON object, an error {\"v\":1,\"error\":…,\"
 agent and record print JSON Lines, one object a line.
 The variable XD_LOG=debug logs to standard error; NO_COLOR=1 turns colour off.";
 
-/// When to use colour.
+/// The heading of the options about how things look.
+const LOOK: &str = "How it looks";
+
+/// How output looks.
+#[derive(Debug, Clone, Copy, Args)]
+pub(crate) struct Look {
+    /// When to use colour: auto is on a terminal, unless NO_COLOR is set.
+    #[arg(long, value_name = "WHEN", default_value = "auto", global = true, help_heading = LOOK)]
+    pub(crate) color: When,
+    /// The colours: for a dark or a light background, or the terminal's own 16. Without it XD_THEME,
+    /// then what the terminal says of itself.
+    #[arg(long, value_name = "THEME", global = true, help_heading = LOOK)]
+    pub(crate) theme: Option<Mode>,
+    /// When paths are hyperlinks: auto is on a terminal that is known to have them.
+    #[arg(long, value_name = "WHEN", default_value = "auto", global = true, help_heading = LOOK)]
+    pub(crate) links: When,
+    /// The cells of characters of ambiguous width. Without it XD_AMBIGUOUS, then 1.
+    #[arg(long, value_name = "CELLS", global = true, help_heading = LOOK,
+        value_parser = clap::value_parser!(u8).range(1..=2))]
+    pub(crate) ambiguous: Option<u8>,
+    /// Print a picture, as SVG, of what a terminal of 100 columns would show.
+    #[arg(long, global = true, help_heading = LOOK, conflicts_with = "json")]
+    pub(crate) svg: bool,
+}
+
+/// Which colours to use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Mode {
+    /// What the terminal says of itself.
+    Auto,
+    /// For a dark background.
+    Dark,
+    /// For a light background.
+    Light,
+    /// The terminal's own 16.
+    #[value(name = "16")]
+    Ansi16,
+}
+
+/// When to do something that a terminal may not be able to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum When {
-    /// On a terminal, unless NO_COLOR is set.
+    /// Where it is known to work.
     Auto,
     /// Always.
     Always,
@@ -116,6 +158,20 @@ pub(crate) enum Command {
     Log(SessionArgument),
     /// List what is mounted under xd://; with --json, all that is known of each device.
     Devices,
+    /// Print the completions of a shell: xd completions bash > ~/.local/share/bash-completion/completions/xd
+    Completions {
+        /// The shell.
+        shell: clap_complete::Shell,
+    },
+    /// Print the manual page; of a command, where one is named.
+    Man {
+        /// The command that the page is about.
+        #[arg(value_name = "COMMAND")]
+        page: Option<String>,
+        /// Write all pages into this folder instead, which is made if need be.
+        #[arg(long, value_name = "DIR", conflicts_with = "page")]
+        dir: Option<PathBuf>,
+    },
     /// Read an xd:// address: the protocol's own form, for an agent with a shell. What it answers is
     /// on standard output, refusals too.
     Read {
@@ -142,6 +198,9 @@ pub(crate) struct DemoArguments {
     /// Leave the scratch copies and say where they are.
     #[arg(long)]
     pub(crate) keep: bool,
+    /// Play this act alone, counted from 1.
+    #[arg(long, value_name = "N")]
+    pub(crate) act: Option<usize>,
 }
 
 /// What `xd edit` takes.

@@ -7,6 +7,7 @@ mod devices;
 mod edit;
 mod log;
 mod look;
+mod manual;
 mod mcp;
 mod operands;
 mod patch;
@@ -63,6 +64,9 @@ pub(crate) fn run(arguments: &Arguments, screen: &mut Screen) -> Result<Status, 
         Command::Recover { dry_run: false } => recover::run(directory, screen),
         Command::Log(session) => log::run(directory, session, screen),
         Command::Devices => devices::run(directory, screen),
+        Command::Completions { shell } => Ok(manual::completions(*shell, screen)),
+        Command::Man { page, dir: None } => manual::page(page.as_deref(), screen),
+        Command::Man { dir: Some(dir), .. } => manual::pages(dir, screen),
         Command::Read { address } => address::read(directory, address, screen),
         Command::Write { address, text } => address::write(directory, address, text, screen),
     }

@@ -27,10 +27,20 @@ use crate::{
 
 /// Plays every act and checks how it ended.
 pub(crate) fn run(arguments: &DemoArguments, screen: &mut Screen) -> Result<Status, Failure> {
+    let acts = acts::acts();
+    if let Some(act) = arguments.act.filter(|act| !(1..=acts.len()).contains(act)) {
+        return Err(Failure::new(
+            format!("there is no act {act}"),
+            format!("The demonstration has {} acts, counted from 1.", acts.len()),
+        ));
+    }
     let scratch = tempfile::Builder::new().prefix("xd-demo-").tempdir().map_err(scratch_failure)?;
     let mut failed = Vec::new();
-    for (index, act) in acts::acts().into_iter().enumerate() {
+    for (index, act) in acts.into_iter().enumerate() {
         let number = index + 1;
+        if arguments.act.is_some_and(|only| only != number) {
+            continue;
+        }
         let folder = scratch.path().join(format!("act-{number}"));
         if let Err(why) = play(number, act, &folder, arguments.verbose, screen)? {
             failed.push(format!("act {number}: {why}"));

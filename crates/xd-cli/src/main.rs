@@ -8,10 +8,12 @@ mod arguments;
 mod command;
 mod demo;
 mod failure;
+mod pager;
 mod place;
 mod recovered;
 mod screen;
 mod sessions;
+mod terminal;
 mod usage;
 
 use std::process::ExitCode;

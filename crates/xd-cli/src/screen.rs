@@ -7,12 +7,16 @@ use std::{
 
 use serde_json::{Value, json};
 use xd_protocol::is_invisible;
-use xd_render::{Break, Cells, Line, Options, Role, Span, Theme, clean_line, to_ansi};
+use xd_render::{
+    Break, Cells, Ground, Line, Options, Picture, Role, Span, Theme, clean_line, to_ansi,
+};
 
 use crate::{
-    arguments::{Arguments, When},
+    arguments::{Arguments, Look, Mode, When},
     failure::{Failure, Status},
+    pager::Pager,
     recovered::Recovered,
+    terminal::{Surroundings, variable},
 };
 
 /// Standard output and what it can show.
@@ -24,6 +28,11 @@ pub(crate) struct Screen {
     error_theme: Theme,
     /// What became of standard output, where something did.
     output: Output,
+    /// Whether long output may go through a pager.
+    pages: bool,
+    pager: Option<Pager>,
+    /// What is gathered for a picture, and what it is drawn on.
+    picture: Option<(Ground, Vec<Line>)>,
     /// What the next JSON has to say of what was half done.
     recovered: Option<Value>,
 }
@@ -46,21 +55,52 @@ impl Screen {
     /// What the arguments and the environment say of standard output.
     pub(crate) fn of(arguments: &Arguments) -> Self {
         let terminal = io::stdout().is_terminal();
-        let width = if terminal { terminal_width() } else { None };
-        let theme = theme(arguments.color, terminal);
+        let picture = arguments.look.svg.then(|| match arguments.look.theme {
+            Some(Mode::Light) => (Ground::Light, Vec::new()),
+            Some(Mode::Auto | Mode::Dark | Mode::Ansi16) | None => (Ground::Dark, Vec::new()),
+        });
+        let width = if terminal && picture.is_none() { terminal_width() } else { None };
+        let surroundings = Surroundings { terminal, variable: &variable };
+        let look = &arguments.look;
         let cut = if terminal { Some(TERMINAL_LINES) } else { None };
-        let options =
-            Options::new(width.unwrap_or(PIPED_WIDTH)).with_theme(theme).with_max_lines(cut);
-        let error_theme = theme_of_errors(arguments.color);
-        let json = arguments.json;
-        Self { json, fits: terminal, options, error_theme, output: Output::Open, recovered: None }
+        let options = Options::new(width.unwrap_or(PIPED_WIDTH))
+            .with_theme(surroundings.theme(look))
+            .with_cells(surroundings.cells(look))
+            .with_max_lines(cut);
+        let options = highlighted(options);
+        let options = match std::path::absolute(&arguments.directory) {
+            Ok(root) => options.with_link_root(root),
+            Err(_) => options,
+        };
+        Self {
+            json: arguments.json,
+            fits: terminal || picture.is_some(),
+            options,
+            error_theme: theme_of_errors(look),
+            output: Output::Open,
+            pages: terminal && !arguments.json && !arguments.no_pager && picture.is_none(),
+            pager: None,
+            picture,
+            recovered: None,
+        }
     }
 
     /// A screen for what is said before the arguments are known.
     pub(crate) fn plain(json: bool) -> Self {
         let options = Options::new(PIPED_WIDTH).with_theme(Theme::none());
-        let error_theme = theme_of_errors(When::Auto);
-        Self { json, fits: false, options, error_theme, output: Output::Open, recovered: None }
+        let auto = When::Auto;
+        let look = Look { color: auto, theme: None, links: auto, ambiguous: None, svg: false };
+        Self {
+            json,
+            fits: false,
+            options,
+            error_theme: theme_of_errors(&look),
+            output: Output::Open,
+            pages: false,
+            pager: None,
+            picture: None,
+            recovered: None,
+        }
     }
 
     /// Whether JSON is wanted.
@@ -78,6 +118,13 @@ impl Screen {
         self.options.clone().with_max_lines(None)
     }
 
+    /// What is printed from here on may be long: on a terminal it goes through the pager.
+    pub(crate) fn page(&mut self) {
+        if self.pages && self.pager.is_none() {
+            self.pager = Pager::start();
+        }
+    }
+
     /// Prints styled lines; on a terminal, those that are too wide in several.
     pub(crate) fn lines(&mut self, lines: &[Line]) {
         let text = if self.fits {
@@ -85,6 +132,10 @@ impl Screen {
                 .iter()
                 .flat_map(|line| fit(line, self.options.width, &self.options.cells))
                 .collect();
+            if let Some((_, gathered)) = &mut self.picture {
+                gathered.extend(fitted);
+                return;
+            }
             to_ansi(&fitted, &self.options.theme)
         } else {
             to_ansi(lines, &self.options.theme)
@@ -175,6 +226,13 @@ impl Screen {
         if self.recovered.is_some() {
             self.json(&json!({ "v": 1 }));
         }
+        if let Some((ground, lines)) = self.picture.take() {
+            let Options { width, theme, cells, .. } = &self.options;
+            let picture = Picture::of(&lines, *width, theme, cells);
+            self.raw(picture.to_svg("What xd prints", ground).as_bytes());
+        }
+        // Before anything is said on standard error: the pager has the terminal until then.
+        drop(self.pager.take());
         let Output::Failed(error) = &self.output else { return status.into() };
         let hint = match status {
             Status::Done => {
@@ -192,7 +250,8 @@ impl Screen {
     }
 
     /// Prints two lines on standard error: what, and what to do.
-    fn complain(&self, failure: &Failure) {
+    fn complain(&mut self, failure: &Failure) {
+        drop(self.pager.take());
         let mut what = Line::of("xd: ", Role::Error);
         what.add(&clean_line(&failure.what), Role::Text);
         let hint = Line::of(&format!("{HINT_INDENT}{}", clean_line(&failure.hint)), Role::Muted);
@@ -214,6 +273,11 @@ impl Screen {
 
     fn raw(&mut self, text: &[u8]) {
         if let Output::Open = self.output {
+            if let Some(pager) = &mut self.pager {
+                let written = pager.write(text);
+                self.heard(written);
+                return;
+            }
             let mut out = io::stdout().lock();
             let written = out.write_all(text).and_then(|()| out.flush());
             drop(out);
@@ -258,34 +322,20 @@ pub(crate) fn fit(line: &Line, width: usize, cells: &Cells) -> Vec<Line> {
     body.wrap(width - blanks, Break::Words, cells).into_iter().map(indented).collect()
 }
 
-fn theme(when: When, terminal: bool) -> Theme {
-    let wanted = match when {
-        When::Always => true,
-        When::Never => false,
-        When::Auto => {
-            terminal && !is_set("NO_COLOR") && std::env::var("TERM").as_deref() != Ok("dumb")
-        }
-    };
-    if !wanted {
-        return Theme::none();
-    }
-    let term = std::env::var("TERM").unwrap_or_default();
-    let many = term.contains("256color") || is_set("COLORTERM");
-    // COLORFGBG ends in the background's number where a terminal sets it: 7 and 15 are light.
-    let light = std::env::var("COLORFGBG").is_ok_and(|v| v.ends_with(";7") || v.ends_with(";15"));
-    match (many, light) {
-        (false, _) => Theme::ansi16(),
-        (true, true) => Theme::light(),
-        (true, false) => Theme::dark(),
-    }
+/// The theme for standard error, which may be a terminal where standard output is none.
+fn theme_of_errors(look: &Look) -> Theme {
+    Surroundings { terminal: io::stderr().is_terminal(), variable: &variable }.theme(look)
 }
 
-fn theme_of_errors(when: When) -> Theme {
-    theme(when, io::stderr().is_terminal())
-}
-
-fn is_set(variable: &str) -> bool {
-    std::env::var_os(variable).is_some_and(|value| !value.is_empty())
+/// With colours in code, where there are colours at all and the build has them. Nothing is loaded
+/// before code is drawn.
+fn highlighted(options: Options) -> Options {
+    #[cfg(feature = "highlight")]
+    if options.theme != Theme::none() {
+        let by = xd_render::Highlighting::by(xd_highlight::GrammarHighlighter);
+        return options.with_highlighting(by);
+    }
+    options
 }
 
 fn terminal_width() -> Option<usize> {

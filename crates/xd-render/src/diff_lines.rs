@@ -5,6 +5,7 @@ use std::ops::Range;
 use crate::cells::Break;
 use crate::clean::clean_line_at;
 use crate::diff::{Diff, FileChange, FileDiff, Hunk, HunkLine, Mark, Part};
+use crate::highlight::{Syntax, Token};
 use crate::icon;
 use crate::link::Link;
 use crate::options::Options;
@@ -61,7 +62,7 @@ impl Diff {
                             break;
                         }
                         shown += hunk.lines.len().min(room);
-                        hunk_lines(hunk, room, options, &mut out);
+                        hunk_lines(&file.path, hunk, room, options, &mut out);
                     }
                 }
                 Part::File(_) => {}
@@ -115,44 +116,62 @@ fn counts(file: &FileDiff) -> Line {
     line
 }
 
-/// Appends the first `room` lines of a hunk.
-fn hunk_lines(hunk: &Hunk, room: usize, options: &Options, out: &mut Vec<Line>) {
+/// Appends the first `room` lines of a hunk of the file at `path`.
+fn hunk_lines(path: &str, hunk: &Hunk, room: usize, options: &Options, out: &mut Vec<Line>) {
     let header = Line::of(&clean_line_at(&hunk.header, &options.cells), Role::Hunk);
     out.push(header.cut(options.columns(), &options.cells));
     let last = hunk.old_start.max(hunk.new_start).saturating_add(hunk.lines.len());
     let gutter = Gutter::new(last, options);
+    let lines = &hunk.lines[..hunk.lines.len().min(room)];
+    let texts: Vec<String> =
+        lines.iter().map(|line| clean_line_at(&line.text, &options.cells)).collect();
+    let tokens = tokens_of(path, lines, &texts, options);
     let (mut old, mut new) = (hunk.old_start, hunk.new_start);
-    let mut rest = &hunk.lines[..hunk.lines.len().min(room)];
-    while let Some(first) = rest.first() {
-        if first.mark == Mark::Context {
-            let text = clean_line_at(&first.text, &options.cells);
-            gutter.put(new, first, &text, &[], out);
-            (old, new) = (old.saturating_add(1), new.saturating_add(1));
-            rest = &rest[1..];
-            continue;
-        }
+    let mut at = 0;
+    while at < lines.len() {
         // A change is a run of removed lines and the run of added lines behind it.
         let run =
-            |lines: &[HunkLine], mark| lines.iter().take_while(|line| line.mark == mark).count();
-        let removed = run(rest, Mark::Removed);
-        let added = run(&rest[removed..], Mark::Added);
-        let (olds, others) = rest.split_at(removed);
-        let (news, others) = others.split_at(added);
-        let texts = |lines: &[HunkLine]| -> Vec<String> {
-            lines.iter().map(|line| clean_line_at(&line.text, &options.cells)).collect()
-        };
-        let (old_texts, new_texts) = (texts(olds), texts(news));
-        let [old_marks, new_marks] = marks_of(&old_texts, &new_texts);
-        for (i, line) in olds.iter().enumerate() {
-            gutter.put(old, line, &old_texts[i], &old_marks[i], out);
-            old = old.saturating_add(1);
+            |from: usize, mark| lines[from..].iter().take_while(|line| line.mark == mark).count();
+        let news_at = at + run(at, Mark::Removed);
+        let end = news_at + run(news_at, Mark::Added);
+        if end == at {
+            gutter.put(new, &lines[at], &texts[at], &[], tokens[at].as_deref(), out);
+            (old, new) = (old.saturating_add(1), new.saturating_add(1));
+            at += 1;
+            continue;
         }
-        for (i, line) in news.iter().enumerate() {
-            gutter.put(new, line, &new_texts[i], &new_marks[i], out);
-            new = new.saturating_add(1);
+        let [old_marks, new_marks] = marks_of(&texts[at..news_at], &texts[news_at..end]);
+        for (i, marks) in (at..end).zip(old_marks.iter().chain(&new_marks)) {
+            let number = if i < news_at { &mut old } else { &mut new };
+            gutter.put(*number, &lines[i], &texts[i], marks, tokens[i].as_deref(), out);
+            *number = number.saturating_add(1);
         }
-        rest = others;
+        at = end;
     }
+}
+
+/// What each line of a hunk is made of, where somebody tells. Each side is asked about once, as it
+/// reads without the other; what both have is told by the new one.
+fn tokens_of(
+    path: &str,
+    lines: &[HunkLine],
+    texts: &[String],
+    options: &Options,
+) -> Vec<Option<Vec<Token>>> {
+    let mut tokens = vec![None; lines.len()];
+    for (mark, other) in [(Mark::Removed, Mark::Added), (Mark::Added, Mark::Removed)] {
+        let of_side: Vec<usize> = (0..lines.len()).filter(|i| lines[*i].mark != other).collect();
+        // The old side of a hunk that only adds has nothing of its own to draw.
+        if mark == Mark::Removed && lines.iter().all(|line| line.mark != mark) {
+            continue;
+        }
+        let side: Vec<&str> = of_side.iter().map(|i| texts[*i].as_str()).collect();
+        let Some(told) = options.highlighting.lines(path, &side) else { return tokens };
+        for (i, told) in of_side.into_iter().zip(told) {
+            tokens[i] = Some(told);
+        }
+    }
+    tokens
 }
 
 type Marks = Vec<Vec<Range<usize>>>;
@@ -229,6 +248,7 @@ impl<'a> Gutter<'a> {
         line: &HunkLine,
         text: &str,
         marks: &[Range<usize>],
+        tokens: Option<&[Token]>,
         out: &mut Vec<Line>,
     ) {
         let (sign, base, marked) = match line.mark {
@@ -237,22 +257,42 @@ impl<'a> Gutter<'a> {
             Mark::Removed => ("-", Role::Removed, Role::RemovedWord),
         };
         let mut body = Line::new();
-        let mut at = 0;
-        for mark in marks {
-            body.add(&text[at..mark.start], base);
-            body.add(&text[mark.clone()], marked);
-            at = mark.end;
+        let whole = [Token { range: 0..text.len(), syntax: Syntax::Plain }];
+        for token in tokens.unwrap_or(&whole) {
+            let style = |role| match tokens {
+                Some(_) => Style::new(role).code(token.syntax),
+                None => Style::new(role),
+            };
+            let Range { start, end } = token.range;
+            let mut at = start;
+            for mark in marks.iter().filter(|mark| mark.start < end && mark.end > start) {
+                let (from, to) = (mark.start.max(at), mark.end.min(end));
+                body.add(&text[at..from], style(base));
+                body.add(&text[from..to], style(marked));
+                at = to;
+            }
+            body.add(&text[at..end], style(base));
         }
-        body.add(&text[at..], base);
-        self.rows(&number.to_string(), Line::of(sign, base), &body, out);
+        // What is coloured behind is coloured up to the edge.
+        let ground = tokens
+            .filter(|_| line.mark != Mark::Context)
+            .map(|_| Style::new(base).code(Syntax::Plain));
+        self.rows(&number.to_string(), Line::of(sign, base), &body, ground, out);
         if line.ends_file {
             let note = Line::of("no newline at end of file", Role::Muted);
-            self.rows("", Line::of("\\", Role::Muted), &note, out);
+            self.rows("", Line::of("\\", Role::Muted), &note, None, out);
         }
     }
 
     /// Appends `body` in as many rows as it needs; those after the first carry a sign of their own.
-    fn rows(&self, number: &str, sign: Line, body: &Line, out: &mut Vec<Line>) {
+    fn rows(
+        &self,
+        number: &str,
+        sign: Line,
+        body: &Line,
+        ground: Option<Style>,
+        out: &mut Vec<Line>,
+    ) {
         let width = self.options.columns();
         let signs = usize::from(width > 2);
         let numbers = if self.digits > 0 { self.digits + 1 } else { 0 };
@@ -268,6 +308,9 @@ impl<'a> Gutter<'a> {
                 row.extend(sign);
             }
             row.extend(piece);
+            if let Some(ground) = ground {
+                row = row.pad(width, ground, cells);
+            }
             out.push(row);
             (number, sign) = ("", Line::of(icon::CONTINUED, Role::Muted));
         }

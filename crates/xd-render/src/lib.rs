@@ -58,7 +58,7 @@
 //! [`CallView`] for streaming calls and [`Arguments`] for the decoder beneath; [`Renderers`] for
 //! finished calls, with [`result_block`], [`preview_block`] and [`result_card`] one by one;
 //! [`Diff`] for diffs alone; [`Line`], [`Span`] and [`Role`] for drawings of your own; [`Theme`],
-//! [`Cells`] and [`Options`] for what the terminal is like; [`clean_line`] for foreign text.
+//! [`Cells`] and [`Options`] for what the terminal is like; [`Highlighter`] for colours in code; [`Picture`] for SVG; [`clean_line`] for foreign text.
 
 mod ansi;
 mod arguments;
@@ -72,9 +72,12 @@ mod diff;
 mod diff_header;
 mod diff_lines;
 mod head;
+mod highlight;
 mod icon;
 mod link;
 mod options;
+mod palette;
+mod picture;
 mod preview;
 mod style;
 mod text_decoder;
@@ -90,8 +93,11 @@ pub use cells::{Break, Cells};
 pub use clean::{clean_line, clean_lines};
 pub use decision::{Decision, Outcome};
 pub use diff::{Diff, FileChange, FileDiff};
+pub use highlight::{Highlighter, Highlighting, Syntax, Token};
 pub use link::Link;
 pub use options::Options;
+pub use palette::Ground;
+pub use picture::Picture;
 pub use preview::{Preview, PreviewState, draw_preview, preview_block};
 pub use style::{Line, Role, Span, Style};
 pub use theme::Theme;

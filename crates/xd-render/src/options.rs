@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::{Cells, Theme};
+use crate::{Cells, Highlighting, Theme};
 
 /// The width, the measure and the bounds to lay out for, and the theme to write with.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,6 +18,8 @@ pub struct Options {
     pub max_lines: Option<usize>,
     /// The absolute folder that paths are relative to, for themes that draw links.
     pub link_root: Option<PathBuf>,
+    /// Who tells what code is made of.
+    pub highlighting: Highlighting,
 }
 
 impl Options {
@@ -30,6 +32,7 @@ impl Options {
             theme: Theme::none(),
             max_lines: Some(40),
             link_root: None,
+            highlighting: Highlighting::none(),
         }
     }
 
@@ -55,6 +58,12 @@ impl Options {
     #[must_use]
     pub fn with_link_root(self, root: impl Into<PathBuf>) -> Self {
         Self { link_root: Some(root.into()), ..self }
+    }
+
+    /// The same with another teller of what code is made of.
+    #[must_use]
+    pub fn with_highlighting(self, highlighting: Highlighting) -> Self {
+        Self { highlighting, ..self }
     }
 
     /// The width, at least 1.

@@ -2,6 +2,7 @@
 
 use crate::cells::{Break, Cells};
 use crate::clean::clean_line;
+use crate::highlight::Syntax;
 use crate::link::Link;
 
 /// What a piece of text means. A [`Theme`](crate::Theme) says how that looks.
@@ -62,13 +63,16 @@ pub struct Style {
     pub italic: bool,
     /// Foreground and background swapped, for blocks.
     pub inverse: bool,
+    /// What it is in the code that it is part of; none where it is no code, or none that anything
+    /// is known of.
+    pub syntax: Option<Syntax>,
 }
 
 impl Style {
     /// `role` without further emphasis.
     #[must_use]
     pub const fn new(role: Role) -> Self {
-        Self { role, bold: false, italic: false, inverse: false }
+        Self { role, bold: false, italic: false, inverse: false, syntax: None }
     }
 
     /// The same in bold.
@@ -87,6 +91,12 @@ impl Style {
     #[must_use]
     pub const fn inverse(self) -> Self {
         Self { inverse: true, ..self }
+    }
+
+    /// The same as a piece of code.
+    #[must_use]
+    pub const fn code(self, syntax: Syntax) -> Self {
+        Self { syntax: Some(syntax), ..self }
     }
 }
 

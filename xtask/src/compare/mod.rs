@@ -5,7 +5,7 @@
 //!
 //! In reading order: [`corpus`] is what is worked on, [`operations`] what is done to it,
 //! [`programs`] with what, [`process`] how one call is measured, [`rounds`] and [`one_file`] the
-//! order of the calls, [`same`] the comparison of the outcomes, [`judge`] the numbers, [`profile`]
+//! order of the calls, [`start`] what a call costs before it does anything, [`same`] the comparison of the outcomes, [`judge`] the numbers, [`profile`]
 //! where the time goes and [`document`] what is printed and written.
 
 pub mod corpus;
@@ -18,6 +18,7 @@ pub mod profile;
 pub mod programs;
 pub mod rounds;
 pub mod same;
+pub mod start;
 
 use std::path::{Path, PathBuf};
 
@@ -41,6 +42,8 @@ pub struct Options {
     pub write: bool,
     /// Whether a missed target is a failure.
     pub strict: bool,
+    /// Whether only the start of the commands is measured, which takes seconds.
+    pub start_only: bool,
 }
 
 impl Options {
@@ -49,7 +52,14 @@ impl Options {
     /// # Errors
     /// Names the argument that is none, or lacks its value.
     pub fn parse(arguments: &[&str]) -> Result<Self, String> {
-        let mut options = Self { ast_grep: None, xd: None, rounds: 5, write: false, strict: false };
+        let mut options = Self {
+            ast_grep: None,
+            xd: None,
+            rounds: 5,
+            write: false,
+            strict: false,
+            start_only: false,
+        };
         let mut rest = arguments.iter();
         while let Some(argument) = rest.next() {
             let mut value =
@@ -65,13 +75,19 @@ impl Options {
                 }
                 "--write" => options.write = true,
                 "--strict" => options.strict = true,
+                "--start-only" => options.start_only = true,
                 other => {
                     return Err(format!(
                         "compare: `{other}` is no option; there are --ast-grep PATH, --xd PATH, \
-                         --rounds N, --write and --strict"
+                         --rounds N, --start-only, --write and --strict"
                     ));
                 }
             }
+        }
+        if options.start_only && options.write {
+            return Err(
+                "compare: --start-only measures a part; --write writes the whole".to_owned()
+            );
         }
         Ok(options)
     }
@@ -100,8 +116,14 @@ impl Report {
     /// Whether no target is missed. What could not be measured counts as missed.
     #[must_use]
     pub fn holds(&self) -> bool {
-        self.rows.iter().all(|row| row.verdict() != judge::Verdict::Missed)
+        hold(&self.rows)
     }
+}
+
+/// Whether no target of these rows is missed.
+#[must_use]
+pub fn hold(rows: &[Row]) -> bool {
+    rows.iter().all(|row| row.verdict() != judge::Verdict::Missed)
 }
 
 /// Whether there was something to compare with.
@@ -109,6 +131,8 @@ impl Report {
 pub enum Outcome {
     /// It was measured.
     Measured(Box<Report>),
+    /// The start alone was measured.
+    Start(Vec<Row>),
     /// It was not, for this reason: the other tool or the corpus cannot be had here.
     Skipped(String),
 }
@@ -128,6 +152,9 @@ pub fn run(root: &Path, options: &Options, say: &mut dyn FnMut(&str)) -> Result<
     };
     let xd = programs::xd(root, options.xd.as_deref(), say)?;
     let programs = Programs::find(xd, ast_grep)?;
+    if options.start_only {
+        return Ok(Outcome::Start(start::measure(&folder, &programs, options.rounds, say)?));
+    }
     let corpus = match Corpus::assemble(root, &folder, &programs, say)? {
         Ok(corpus) => corpus,
         Err(reason) => return Ok(Outcome::Skipped(reason)),
@@ -135,6 +162,7 @@ pub fn run(root: &Path, options: &Options, say: &mut dyn FnMut(&str)) -> Result<
     say(&format!("corpus: {}", corpus.size));
     let mut checked = Vec::new();
     let mut rows = rounds::measure(&folder, &corpus, &programs, options.rounds, &mut checked, say)?;
+    rows.extend(start::measure(&folder, &programs, options.rounds, say)?);
     rows.extend(one_file::measure(&folder, &programs, options.rounds, &mut checked, say)?);
     let profile = profile::take(&folder, &corpus, &programs, say);
     Ok(Outcome::Measured(Box::new(Report {
@@ -167,6 +195,7 @@ mod tests {
             rounds: 3,
             write: true,
             strict: true,
+            start_only: false,
         };
         assert_eq!(options, wanted);
         assert_eq!(Options::parse(&[]).unwrap().rounds, 5);
@@ -175,6 +204,7 @@ mod tests {
             (&["--rounds"], "--rounds needs a value"),
             (&["--rounds", "0"], "--rounds 0"),
             (&["--ast-grep"], "--ast-grep needs a value"),
+            (&["--start-only", "--write"], "--start-only"),
         ] {
             assert!(Options::parse(wrong).unwrap_err().contains(named), "{wrong:?}");
         }

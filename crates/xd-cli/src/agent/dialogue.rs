@@ -213,7 +213,8 @@ fn status(seat: &Seat, front: &mut Front<'_>) {
         line.add(action.label(), Role::Text);
         front.screen.lines(&[line]);
         let files = action.change_set().map(|set| set.files()).unwrap_or_default();
-        front.screen.lines(&preview::files(&files, "      "));
+        let lines = preview::files(&files, "      ", front.screen.options());
+        front.screen.lines(&lines);
         let root = seat.host.workspace().root();
         if let Some(stale) = action.change_set().and_then(|set| set.check(root).err()) {
             for part in stale.to_string().lines() {

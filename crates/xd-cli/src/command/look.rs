@@ -5,7 +5,7 @@ use std::{path::Path, sync::Arc};
 use serde_json::{Value, json};
 use xd_changeset::ChangeSet;
 use xd_protocol::StageNumber;
-use xd_render::{Line, PreviewState, Role, draw_preview};
+use xd_render::{Line, Options, PreviewState, Role, draw_preview};
 use xd_resolve::{ActionState, StagedAction};
 use xd_write::{ActionFile, LogEvent, LogLine};
 
@@ -60,7 +60,8 @@ pub(crate) fn status(
         (n, _) => screen.text(&format!("{n} staged actions are being resolved {by}.")),
     }
     for action in &taken {
-        screen.lines(&row(&view, action, width));
+        let lines = row(&view, action, width, screen.options());
+        screen.lines(&lines);
     }
     match pending.len() {
         0 if taken.is_empty() => screen.text("Nothing is pending."),
@@ -69,7 +70,8 @@ pub(crate) fn status(
         n => screen.text(&format!("{n} staged actions are pending, newest first.")),
     }
     for action in &pending {
-        screen.lines(&row(&view, action, width));
+        let lines = row(&view, action, width, screen.options());
+        screen.lines(&lines);
     }
     if let Some(head) = pending.first() {
         let (n, flag) = (head.number(), view.name.flag());
@@ -129,6 +131,7 @@ pub(crate) fn show(
         screen.json(&json!({ "v": 1, "action": described }));
         return Ok(Status::Done);
     }
+    screen.page();
     if state != ActionState::Pending {
         let reason = decision.map(|line| reason(line.event)).unwrap_or_default();
         let why = if reason.is_empty() { String::new() } else { format!(" Reason: {reason}") };
@@ -161,6 +164,7 @@ pub(crate) fn diff(
         ));
     };
     let unified = ChangeSet::unified(change_set, preview::CONTEXT_LINES);
+    screen.page();
     screen.bytes(unified.as_bytes());
     Ok(Status::Done)
 }
@@ -230,14 +234,18 @@ fn nothing(screen: &mut Screen) -> Status {
     Status::Nothing
 }
 
-fn row(view: &View, action: &StagedAction, width: usize) -> Vec<Line> {
+fn row(view: &View, action: &StagedAction, width: usize, options: &Options) -> Vec<Line> {
     let mut line = Line::of(&format!("  @{:<width$}  ", action.number()), Role::Title);
     line.add(action.label(), Role::Text);
+    let stale = stale(view, action);
+    if stale.is_some() {
+        line.add("  stale", Role::Error);
+    }
     let mut lines = vec![line];
     let indent = " ".repeat(width + 5);
     let files = action.change_set().map(|set| set.files()).unwrap_or_default();
-    lines.extend(preview::files(&files, &indent));
-    if let Some(stale) = stale(view, action) {
+    lines.extend(preview::files(&files, &indent, options));
+    if let Some(stale) = stale {
         for part in stale.lines() {
             lines.push(Line::of(&format!("{indent}{part}"), Role::Error));
         }

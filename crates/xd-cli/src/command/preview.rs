@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use xd_changeset::{ChangeSet, FileSummary};
-use xd_render::{Line, Preview, PreviewState, Role, draw_preview};
+use xd_render::{Line, Link, Options, Preview, PreviewState, Role, Span, draw_preview};
 use xd_resolve::{ActionState, Staged, StagedAction};
 use xd_write::{Proposed, stage_change_set};
 
@@ -83,22 +83,49 @@ pub(crate) fn text(details: Option<&Value>, change_set: &ChangeSet) -> String {
     format!("{}{gap}{}", notes.join("\n"), change_set.unified(CONTEXT_LINES))
 }
 
-/// The first of `files`, a line each behind `indent`, and how many more there are.
-pub(crate) fn files(files: &[FileSummary], indent: &str) -> Vec<Line> {
+/// The first of `files`, a line each behind `indent`, and how many more there are. Verbs, paths and
+/// counts stand in columns; `options` are those of the screen.
+pub(crate) fn files(files: &[FileSummary], indent: &str, options: &Options) -> Vec<Line> {
     /// How many files are named.
     const NAMED: usize = 3;
+    let named = &files[..files.len().min(NAMED)];
+    let cells = &options.cells;
+    let widest = |widths: &mut dyn Iterator<Item = usize>| widths.max().unwrap_or(0);
+    let verbs = widest(&mut named.iter().map(|file| file.verb.to_string().len()));
+    let paths: Vec<Line> = named.iter().map(|file| path(file, options)).collect();
+    // A column wider than the screen would push the counts into lines of their own.
+    let room = options.width.saturating_sub(indent.len() + verbs + 12);
+    let column = widest(&mut paths.iter().map(|path| path.width(cells))).min(room);
+    let added = widest(&mut named.iter().map(|file| file.added.to_string().len()));
     let mut lines = Vec::new();
-    for file in files.iter().take(NAMED) {
-        let mut line = Line::of(&format!("{indent}{} {}", file.verb, file.path), Role::Muted);
-        line.add(&format!("  +{}", file.added), Role::Added);
+    for (file, path) in named.iter().zip(paths) {
+        let mut line = Line::of(&format!("{indent}{:verbs$} ", file.verb.to_string()), Role::Muted);
+        line.extend(path.pad(column, Role::Muted, cells));
+        let count = format!("+{}", file.added);
+        line.add(&format!("  {count:>width$}", width = added + 1), Role::Added);
         line.add(&format!(" -{}", file.removed), Role::Removed);
         lines.push(line);
     }
     if files.len() > NAMED {
-        let rest = format!("{indent}and {} more files", files.len() - NAMED);
+        let rest = match files.len() - NAMED {
+            1 => format!("{indent}and 1 more file"),
+            more => format!("{indent}and {more} more files"),
+        };
         lines.push(Line::of(&rest, Role::Muted));
     }
     lines
+}
+
+/// The path of a file; of a move, where it comes from too.
+fn path(file: &FileSummary, options: &Options) -> Line {
+    let target = options.link_root.as_ref().map(|root| root.join(file.path.as_str()));
+    let link = target.and_then(|target| Link::file(&target));
+    let mut line = Line::new();
+    line.push(Span::new(file.path.as_str(), Role::Muted).linked(link));
+    if let Some(source) = &file.source {
+        line.add(&format!(" (from {source})"), Role::Muted);
+    }
+    line
 }
 
 /// What is drawn of `state`.

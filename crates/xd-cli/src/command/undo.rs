@@ -80,7 +80,8 @@ fn print(place: &Place, direction: Direction, undone: &Undone, screen: &mut Scre
     for text in &result.content {
         screen.text(text);
     }
-    screen.lines(&preview::files(&files, "  "));
+    let lines = preview::files(&files, "  ", screen.options());
+    screen.lines(&lines);
     let other = match direction {
         Direction::Undo => "xd redo",
         Direction::Redo => "xd undo",

@@ -7,10 +7,12 @@ mod decide;
 mod devices;
 mod drafts;
 mod edit;
+mod exits;
 mod mcp;
 mod place;
 mod producers;
 mod recover;
+mod shapes;
 mod slips;
 mod undo;
 mod words;
@@ -62,7 +64,17 @@ impl Folder {
     fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_xd"));
         command.args(arguments).current_dir(self.path()).stdin(Stdio::null());
-        for variable in ["NO_COLOR", "XD_LOG", "COLORTERM", "RUST_BACKTRACE"] {
+        for variable in [
+            "NO_COLOR",
+            "CLICOLOR_FORCE",
+            "FORCE_HYPERLINK",
+            "XD_THEME",
+            "XD_AMBIGUOUS",
+            "XD_PAGER",
+            "XD_LOG",
+            "COLORTERM",
+            "RUST_BACKTRACE",
+        ] {
             command.env_remove(variable);
         }
         command
