@@ -70,6 +70,9 @@ mod set;
 mod shown;
 #[cfg(feature = "commit")]
 mod spill;
+mod split;
+#[cfg(test)]
+mod split_tests;
 mod stale;
 mod stored;
 
@@ -92,4 +95,5 @@ pub use root::{
     Entry, Metadata, PathError, ReadError, Root, RootError, WriteError, WriteOptions, Written,
 };
 pub use set::{ChangeSet, FileSummary, InvalidChangeSet};
+pub use split::{Pick, Split, SplitError};
 pub use stale::{Drift, DriftKind, StalePreview};

@@ -80,22 +80,43 @@ pub(super) fn hunks(
 ) -> Vec<Hunk> {
     let (old, new) = (Lines::of(old), Lines::of(new));
     let spans = spans(&old, &new, edits);
-    let near = |a: &Span, b: &Span| b.old.start - a.old.end <= context.saturating_mul(2);
-    spans.chunk_by(near).map(|group| hunk(&old, &new, group, context)).collect()
+    grouped(&spans, context).map(|group| hunk(&old, &new, group, context)).collect()
 }
 
 /// The stretches of bytes that differ, whole lines each: of the old side and of the new one.
 #[cfg(feature = "commit")]
-pub(super) fn drift(was: &[u8], is: &[u8]) -> Vec<(Range<usize>, Range<usize>)> {
+pub(super) fn drift(was: &[u8], is: &[u8]) -> Vec<Stretch> {
     let (was, is) = (Lines::of(was), Lines::of(is));
+    spans(&was, &is, None).iter().map(|span| stretch(&was, &is, span)).collect()
+}
+
+/// The same hunk by hunk: for each that [`hunks`] answers, its stretches.
+pub(super) fn stretches(
+    old: &[u8],
+    new: &[u8],
+    edits: Option<&[ByteEdit]>,
+    context: usize,
+) -> Vec<Vec<Stretch>> {
+    let (old, new) = (Lines::of(old), Lines::of(new));
+    grouped(&spans(&old, &new, edits), context)
+        .map(|group| group.iter().map(|span| stretch(&old, &new, span)).collect())
+        .collect()
+}
+
+/// Bytes of the old side, and what stands for them on the new one.
+pub(crate) type Stretch = (Range<usize>, Range<usize>);
+
+fn stretch(old: &Lines<'_>, new: &Lines<'_>, span: &Span) -> Stretch {
     let bytes = |lines: &Lines<'_>, span: &Range<usize>| {
         let at = |line: usize| if line == 0 { 0 } else { lines.ends[line - 1] };
         at(span.start)..at(span.end)
     };
-    spans(&was, &is, None)
-        .iter()
-        .map(|span| (bytes(&was, &span.old), bytes(&is, &span.new)))
-        .collect()
+    (bytes(old, &span.old), bytes(new, &span.new))
+}
+
+/// The spans that stand in one hunk, hunk by hunk.
+fn grouped(spans: &[Span], context: usize) -> impl Iterator<Item = &[Span]> {
+    spans.chunk_by(move |a, b| b.old.start - a.old.end <= context.saturating_mul(2))
 }
 
 /// At most three places, then how many more.

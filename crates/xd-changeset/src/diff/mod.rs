@@ -152,6 +152,13 @@ pub(crate) fn drift(
     lines::drift(was, is)
 }
 
+/// For each hunk of a change of text: the stretches of bytes that differ, of both sides. None where
+/// there are no lines to compare.
+pub(crate) fn stretches(change: &Change, context: usize) -> Option<Vec<Vec<lines::Stretch>>> {
+    let (old, new) = sides(change)?;
+    Some(lines::stretches(&old, &new, edits(change), context))
+}
+
 /// Bytes in memory, or read from disk for the moment.
 type Bytes<'a> = Cow<'a, [u8]>;
 
