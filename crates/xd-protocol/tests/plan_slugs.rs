@@ -96,3 +96,10 @@ proptest! {
         }
     }
 }
+
+// CONTRACT P2: the number itself, not whatever the constant says.
+#[test]
+fn p2_eighty_characters_are_the_most() {
+    assert!(PlanSlug::new(&"s".repeat(80)).is_ok());
+    assert_eq!(PlanSlug::new(&"s".repeat(81)).err(), Some(SlugFault::TooLong { chars: 81 }));
+}

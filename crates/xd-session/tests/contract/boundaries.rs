@@ -198,7 +198,10 @@ fn d13_a_late_confirm_does_not_reach_the_next_sessions_directive() {
         Some(Box::pin(std::future::ready(xd_resolve::ToolResult::text("answered"))))
     }));
     session.with_queue(|queue| queue.push_once(ToolChoice::Required, options));
-    assert_eq!(session.with_queue(|queue| queue.next_tool_choice()), Some(ToolChoice::Required));
+    assert_eq!(
+        session.with_queue(xd_session::ToolChoiceQueue::next_tool_choice),
+        Some(ToolChoice::Required)
+    );
     let bare = Confirm { verdict: Verdict::Apply, selection: Selection::Head };
     let late =
         xd_resolve::block_on(session.confirm(&before, bare, "Late.", xd_resolve::Decider::Model));
@@ -213,10 +216,13 @@ fn d13_a_late_confirm_does_not_reach_the_next_sessions_directive() {
 #[test]
 fn g6_a_tier_may_ask_the_session() {
     let session = Session::new();
-    let judged =
-        session.judge(TurnEnd::Complete, &[detour()], |_| match session.is_granted("anything") {
-            true => xd_resolve::Tier::Read,
-            false => xd_resolve::Tier::Write,
-        });
+    let tier = |_: &ToolCall| {
+        if session.is_granted("anything") {
+            xd_resolve::Tier::Read
+        } else {
+            xd_resolve::Tier::Write
+        }
+    };
+    let judged = session.judge(TurnEnd::Complete, &[detour()], tier);
     assert_eq!(judged, Judgement::Free);
 }
