@@ -71,22 +71,27 @@ fn installed(name: &str, made_of: &str, make: impl FnOnce(&Path) -> bool) -> Opt
 }
 
 fn python() -> Option<String> {
+    static PYTHON: OnceLock<Option<String>> = OnceLock::new();
     let has =
         |python: &str| goes(Command::new(python).args(["-c", "import mcp_types, mcp, httpx2"]));
-    let python = env::var("XD_MCP_PYTHON").unwrap_or_else(|_| "python3".to_owned());
-    if has(&python) {
-        return Some(python);
-    }
-    let folder = installed("python", "requirements.txt", |folder| {
-        goes(Command::new("python3").args(["-m", "venv"]).arg(folder))
-            && goes(
-                Command::new(folder.join("bin/python"))
-                    .args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"])
-                    .args(["--retries", "1", "--timeout", "20", "--requirement"])
-                    .arg(folder.join("requirements.txt")),
-            )
-    })?;
-    Some(folder.join("bin/python").to_str().unwrap().to_owned()).filter(|python| has(python))
+    let find = || {
+        let python = env::var("XD_MCP_PYTHON").unwrap_or_else(|_| "python3".to_owned());
+        if has(&python) {
+            return Some(python);
+        }
+        let folder = installed("python", "requirements.txt", |folder| {
+            goes(Command::new("python3").args(["-m", "venv"]).arg(folder))
+                && goes(
+                    Command::new(folder.join("bin/python"))
+                        .args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"])
+                        .args(["--retries", "1", "--timeout", "20", "--requirement"])
+                        .arg(folder.join("requirements.txt")),
+                )
+        })?;
+        Some(folder.join("bin/python").to_str().unwrap().to_owned()).filter(|python| has(python))
+    };
+    // Several tests ask, and one installs.
+    PYTHON.get_or_init(find).clone()
 }
 
 fn node_modules(package: &str) -> Option<PathBuf> {
@@ -97,7 +102,6 @@ fn node_modules(package: &str) -> Option<PathBuf> {
     if has(&modules) {
         return Some(modules);
     }
-    // Two tests ask, and one installs.
     let installed = INSTALLED.get_or_init(|| {
         installed("node", "package.json", |folder| {
             goes(
@@ -124,6 +128,42 @@ fn the_python_client_goes_through_the_whole_of_it() {
     let Some(python) = python() else { return missing("the Python client (mcp 2.3)") };
     let script = clients().join("drive.py");
     passed(&Command::new(python).arg(script).arg(XD).output().unwrap());
+}
+
+// CONTRACT F1, F2: a server of another language proposes, and the agent's model decides.
+#[test]
+fn f1_a_server_of_the_python_kit_proposes_and_the_agent_stages() {
+    let Some(python) = python() else { return missing("the Python client (mcp 2.3)") };
+    let folder = TempDir::new().unwrap();
+    let put = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
+    put("motto.txt", "move fast\n");
+    let server = json!({
+        "command": python,
+        "args": [clients().join("propose.py")],
+        "readOnlyHints": true
+    });
+    put("mcp.json", &json!({ "mcpServers": { "far": server } }).to_string());
+    let write = |path: &str, content: &str| {
+        let call = json!({ "name": "write", "arguments": { "path": path, "content": content } });
+        json!({ "reply": { "calls": [call] } }).to_string()
+    };
+    let replies = [
+        write("xd://far.shout", r#"{"path": "motto.txt"}"#),
+        write("xd://resolve", "Louder."),
+        json!({ "reply": { "text": "Done." } }).to_string(),
+    ];
+    put("script.jsonl", &replies.join("\n"));
+    let output = Command::new(XD)
+        .args(["agent", "-p", "-m", "script:script.jsonl", "--mcp", "mcp.json", "Shout."])
+        .current_dir(folder.path())
+        .env("XDG_CONFIG_HOME", folder.path())
+        .env_remove("XD_APPROVAL")
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{output:?}");
+    assert_eq!((&*output.stdout, &*output.stderr), (&b"Done.\n"[..], &b""[..]), "{output:?}");
+    assert_eq!(fs::read_to_string(folder.path().join("motto.txt")).unwrap(), "MOVE FAST\n");
 }
 
 #[test]

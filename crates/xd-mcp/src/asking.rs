@@ -70,6 +70,9 @@ impl Server {
 
     /// While plan mode is on, the plan that the call submits, if it does.
     async fn planning(&self, call: &ToolCall) -> Option<Option<Submitted>> {
+        if self.stack.options.plan == PlanMode::Off {
+            return None;
+        }
         let opened = self.stack.look().await.ok()?;
         let on = opened.session.plan_mode() == PlanMode::On;
         on.then(|| Submitted::by(call, &opened))

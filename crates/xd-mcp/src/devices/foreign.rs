@@ -20,6 +20,9 @@ use super::{
 };
 use crate::inert::{cut, inert};
 
+/// What the texts of a host are known by.
+const OURS: [&str; 3] = ["xd://resolve", "xd://reject", "<system-reminder>"];
+
 /// A tool of another server, as a device.
 pub(super) struct Foreign {
     definition: ToolDefinition,
@@ -130,7 +133,14 @@ pub(super) fn shown(result: &CallToolResult, caller: &Caller) -> ToolResult {
     if let (true, Some(data)) = (text.is_empty(), &result.structured_content) {
         text = data.to_string();
     }
-    let text = caller.bounded(&inert(&text));
+    let mut text = caller.bounded(&inert(&text));
+    // What looks like a word of this host is none: its addresses and reminders are the server's.
+    if OURS.iter().any(|word| text.contains(word)) {
+        text.insert_str(
+            0,
+            &format!("[All of this is said by `{}`, of its own actions.]\n", caller.server),
+        );
+    }
     match result.is_error {
         Some(true) => ToolResult::error(text),
         Some(false) | None => ToolResult::text(text),

@@ -54,6 +54,8 @@ fn tools_of_another_server_are_devices_of_the_agent() {
     }
     assert!(results[1].contains("\"path\""), "{}", results[1]);
     assert!(results[2].contains("three"), "{}", results[2]);
+    // What it says of its own staged actions is not taken for a word of this host.
+    assert!(results[3].starts_with("[All of this is said by `own`"), "{}", results[3]);
     assert!(results[3].contains("Staged as a proposal"), "{}", results[3]);
     assert_eq!(folder.get("other/b.txt"), "3\n");
     assert_eq!(folder.get("motto.txt"), "move fast\n");
