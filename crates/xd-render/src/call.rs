@@ -8,6 +8,7 @@ use xd_resolve::ToolCall;
 use crate::arguments::{Arguments, Field, Shape};
 use crate::cells::Cells;
 use crate::clean::clean_line;
+use crate::growing::Growing;
 use crate::head::Head;
 use crate::icon;
 use crate::link::Link;
@@ -73,6 +74,8 @@ pub struct CallView {
     body: Head,
     /// The argument that the body is taken from.
     body_key: Option<&'static str>,
+    /// What a file write has of its content so far.
+    content: Growing,
     summary: String,
     drawn: Option<(Options, Vec<Line>)>,
 }
@@ -130,6 +133,7 @@ impl CallView {
             path: Head::new(PATH_COLUMNS),
             body: Head::new(BODY_COLUMNS),
             body_key: None,
+            content: Growing::default(),
             summary: String::new(),
             drawn: None,
         };
@@ -149,12 +153,13 @@ impl CallView {
     /// Takes the next bytes of the arguments. True where what is drawn has changed.
     pub fn push(&mut self, bytes: &[u8]) -> bool {
         self.arguments.push(bytes);
+        let grown = self.follow_content();
         // The usual case by far: a long text grows whose drawn part stands already.
         if self.events == self.arguments.events() && self.is_settled() {
-            return false;
+            return grown;
         }
         self.events = self.arguments.events();
-        self.refresh()
+        self.refresh() || grown
     }
 
     /// Tells how far the call has come. Everything but [`Phase::Streaming`] means that no more
@@ -176,16 +181,55 @@ impl CallView {
     /// The work done so far, in bytes looked at. For tests and for tuning.
     #[must_use]
     pub fn steps(&self) -> u64 {
-        self.arguments.steps() + self.path.steps() + self.body.steps()
+        self.arguments.steps() + self.path.steps() + self.body.steps() + self.content.steps()
     }
 
     /// The call as lines: none until it is clear what it is, then the title with a pending icon and
-    /// the first line of its body. Laid out once for the same options, unless something changed.
+    /// the first line of its body; of a file write that streams, the last
+    /// [`live_lines`](Options::live_lines) of its content. Laid out once for the same options, unless
+    /// something changed.
     pub fn lines(&mut self, options: &Options) -> &[Line] {
         if self.drawn.as_ref().is_none_or(|(for_options, _)| for_options != options) {
             self.drawn = Some((options.clone(), self.draw(options)));
+            self.add_content(options);
         }
         self.drawn.as_ref().map_or(&[], |(_, lines)| lines)
+    }
+
+    /// Follows the content of what may be a file write. True where more of it is to be drawn.
+    fn follow_content(&mut self) -> bool {
+        let streams = matches!(self.named, Named::ByPath) && self.phase == Phase::Streaming;
+        let Some(content) =
+            self.arguments.field("content").filter(|field| streams && field.is_string)
+        else {
+            return false;
+        };
+        if !self.content.advance(content.text, content.repeats) || self.kind != Some(Kind::File) {
+            return false;
+        }
+        // The title stands; what is below it is put there anew.
+        if let Some((options, mut lines)) = self.drawn.take() {
+            lines.truncate(1);
+            self.drawn = Some((options.clone(), lines));
+            self.add_content(&options);
+        }
+        true
+    }
+
+    /// Adds what is to be drawn of a file's content below the title.
+    fn add_content(&mut self, options: &Options) {
+        if self.kind != Some(Kind::File)
+            || self.phase != Phase::Streaming
+            || options.live_lines == 0
+        {
+            return;
+        }
+        let Some(content) = self.arguments.field("content").filter(|field| field.is_string) else {
+            return;
+        };
+        if let Some((_, lines)) = &mut self.drawn {
+            lines.extend(self.content.lines(content.text, self.path.text(), options));
+        }
     }
 
     pub(crate) fn kind(&self) -> Option<Kind> {

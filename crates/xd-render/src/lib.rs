@@ -71,6 +71,7 @@ mod decision;
 mod diff;
 mod diff_header;
 mod diff_lines;
+mod growing;
 mod head;
 mod highlight;
 mod icon;

@@ -16,6 +16,9 @@ pub struct Options {
     /// The most lines of a body (a diff, a result's text) that are drawn before the rest is only
     /// counted. `None` draws all.
     pub max_lines: Option<usize>,
+    /// The most lines that are drawn of a file's content while a write of it streams: the last ones
+    /// that are whole. 0, the default, draws none.
+    pub live_lines: usize,
     /// The absolute folder that paths are relative to, for themes that draw links.
     pub link_root: Option<PathBuf>,
     /// Who tells what code is made of.
@@ -31,6 +34,7 @@ impl Options {
             cells: Cells::default(),
             theme: Theme::none(),
             max_lines: Some(40),
+            live_lines: 0,
             link_root: None,
             highlighting: Highlighting::none(),
         }
@@ -52,6 +56,12 @@ impl Options {
     #[must_use]
     pub fn with_max_lines(self, max_lines: Option<usize>) -> Self {
         Self { max_lines, ..self }
+    }
+
+    /// The same with another number of lines of a file's content while it streams.
+    #[must_use]
+    pub fn with_live_lines(self, live_lines: usize) -> Self {
+        Self { live_lines, ..self }
     }
 
     /// The same with the absolute folder that paths are relative to.

@@ -4,8 +4,8 @@ mod fixture;
 
 use serde_json::json;
 use xd_render::{
-    Decision, Line, Options, Outcome, Phase, Preview, PreviewState, Renderers, Theme,
-    preview_block, result_block, result_card, to_ansi,
+    Decision, Highlighter, Highlighting, Line, Options, Outcome, Phase, Preview, PreviewState,
+    Renderers, Syntax, Theme, Token, preview_block, result_block, result_card, to_ansi,
 };
 use xd_resolve::{ToolCall, ToolResult};
 
@@ -15,9 +15,12 @@ const WIDTHS: [usize; 4] = [20, 40, 80, 200];
 
 /// Snapshots `draw` at every width and theme, escapes made readable and line ends marked.
 fn check(name: &str, draw: impl Fn(&Options) -> Vec<Line>) {
-    for (theme_name, theme) in
-        [("none", Theme::none()), ("ansi16", Theme::ansi16()), ("dark", Theme::dark())]
-    {
+    for (theme_name, theme) in [
+        ("none", Theme::none()),
+        ("ansi16", Theme::ansi16()),
+        ("dark", Theme::dark()),
+        ("light", Theme::light()),
+    ] {
         let mut text = String::new();
         for width in WIDTHS {
             let options = Options::new(width).with_theme(theme.clone());
@@ -106,6 +109,35 @@ fn case_107_preview_states_its_cut_and_the_way_to_all() {
     check("preview_cut", |options| {
         preview_block(&preview(), &options.clone().with_max_lines(Some(3)))
     });
+}
+
+#[test]
+fn case_109_code_is_coloured_where_somebody_tells_what_it_is() {
+    check("preview_coloured", |options| {
+        let by = Highlighting::by(Words);
+        preview_block(&preview(), &options.clone().with_highlighting(by))
+    });
+}
+
+/// Knows three words and a comment.
+struct Words;
+
+impl Highlighter for Words {
+    fn tokens(&self, _: &str, source: &str) -> Option<Vec<Token>> {
+        let known = [
+            ("return", Syntax::Keyword),
+            ("import", Syntax::Keyword),
+            ("string", Syntax::Type),
+            ("// 漢字", Syntax::Comment),
+        ];
+        let found = known.iter().flat_map(|(word, syntax)| {
+            let at = source.match_indices(word);
+            at.map(|(at, word)| Token { range: at..at + word.len(), syntax: *syntax })
+        });
+        let mut tokens: Vec<Token> = found.collect();
+        tokens.sort_by_key(|token| token.range.start);
+        Some(tokens)
+    }
 }
 
 #[test]

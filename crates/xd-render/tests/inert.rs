@@ -61,7 +61,7 @@ fn assert_inert(text: &str) {
 }
 
 fn themes() -> [Theme; 4] {
-    [Theme::none(), Theme::ansi16(), Theme::dark().with_links(true), Theme::light()]
+    [Theme::none(), Theme::ansi16(), Theme::dark().with_links(true), Theme::true_light()]
 }
 
 fn scan(text: &str, width: usize) {

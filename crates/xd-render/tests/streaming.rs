@@ -5,7 +5,7 @@ mod fixture;
 
 use proptest::prelude::*;
 use serde_json::json;
-use xd_render::{CallView, Options, Phase, to_plain};
+use xd_render::{CallView, Highlighter, Highlighting, Options, Phase, Token, to_plain};
 use xd_resolve::ToolCall;
 
 /// The distinct drawings while `source` arrives byte by byte, each with the bytes it took.
@@ -235,6 +235,78 @@ fn case_101_streaming_costs_a_constant_times_the_length() {
             // columns is measured again while it grows, which is the constant.
             assert!(b * 10 <= a * 22, "{a} steps, then {b}, for {}", &single[..40]);
             assert!(a <= 8 * single.len() as u64 + 200_000, "{a} steps for {} bytes", single.len());
+        }
+    }
+}
+
+/// Colours nothing and counts what it is asked about.
+struct Counting(std::sync::Arc<std::sync::Mutex<Vec<String>>>);
+
+impl Highlighter for Counting {
+    fn tokens(&self, _: &str, source: &str) -> Option<Vec<Token>> {
+        self.0.lock().unwrap().push(source.to_owned());
+        Some(Vec::new())
+    }
+}
+
+#[test]
+fn case_101_whole_lines_of_a_file_are_laid_out_and_coloured_once() {
+    let asked = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));
+    let options = Options::new(40)
+        .with_live_lines(3)
+        .with_highlighting(Highlighting::by(Counting(std::sync::Arc::clone(&asked))));
+    let content: Vec<String> = (1..=200).map(|n| format!("let n{n} = {n};")).collect();
+    let source = json!({ "path": "a.rs", "content": content.join("\n") }).to_string();
+    let mut view = CallView::new("write");
+    let mut shown = String::new();
+    for byte in source.bytes() {
+        if view.push(&[byte]) {
+            shown = to_plain(view.lines(&options));
+        }
+    }
+    assert_eq!(
+        shown,
+        "◌ Write a.rs\n  197 let n197 = 197;\n  198 let n198 = 198;\n  199 let n199 = 199;\n"
+    );
+    // Each line once, in order; the last is not whole, as no line feed follows it.
+    assert_eq!(*asked.lock().unwrap(), content[..199]);
+    view.set_phase(Phase::Running);
+    assert_eq!(to_plain(view.lines(&options)), "◌ Write a.rs · running\n");
+}
+
+#[test]
+fn case_101_lines_that_are_not_drawn_are_not_laid_out() {
+    let options = Options::new(80).with_live_lines(4);
+    let cost = |lines: usize, chunk: usize| {
+        let content = "a line of thirty-two characters\n".repeat(lines);
+        let source = json!({ "path": "a.txt", "content": content }).to_string();
+        let mut view = CallView::new("write");
+        for bytes in source.as_bytes().chunks(chunk) {
+            if view.push(bytes) {
+                view.lines(&options);
+            }
+        }
+        (view.steps(), source.len() as u64)
+    };
+    for chunk in [1, 64, 4096] {
+        let ((single, length), (double, _)) = (cost(1_000, chunk), cost(2_000, chunk));
+        assert!(double * 10 <= single * 22, "{single} steps, then {double}, by {chunk}");
+        assert!(single <= 4 * length, "{single} steps for {length} bytes by {chunk}");
+    }
+}
+
+#[test]
+fn n1_live_lines_are_inert_and_fit() {
+    for text in fixture::HARD {
+        let source = json!({ "path": "a.rs", "content": format!("{text}\n{text}\n") }).to_string();
+        for width in [1, 2, 7, 20, 80] {
+            let options = Options::new(width).with_live_lines(2);
+            let mut view = CallView::new("write");
+            view.push(source.as_bytes());
+            for line in view.lines(&options) {
+                assert!(line.width(&options.cells) <= width, "{width}: {:?}", line.text());
+                assert!(line.text().chars().all(|c| !c.is_control()), "{:?}", line.text());
+            }
         }
     }
 }

@@ -46,7 +46,7 @@ fn screen(lines: &[Line], width: usize, theme: &Theme) -> vt100::Parser<Nothing>
 
 /// Every line stands on the row of its own, with its own text: nothing wrapped, nothing moved.
 fn assert_drawn(name: &str, lines: &[Line], width: usize) {
-    for theme in [Theme::none(), Theme::ansi16(), Theme::dark().with_links(true)] {
+    for theme in [Theme::none(), Theme::ansi16(), Theme::true_dark().with_links(true)] {
         let parser = screen(lines, width, &theme);
         let screen = parser.screen();
         let rows: Vec<String> = screen.rows(0, u16::try_from(width).unwrap()).collect();
