@@ -54,6 +54,7 @@ pub const ROOMS: &[Room] = &[
     pure("xd-render", 4, &["xd-protocol", "xd-resolve", "xd-session", "xd-write", "xd-changeset"]),
     room("xd-ast-edit", 4, BELOW_PRODUCERS),
     room("xd-text-edit", 4, BELOW_PRODUCERS),
+    pure("xd-review", 5, &["xd-protocol", "xd-changeset", "xd-render"]),
     room("xd-agent", 5, BELOW_AGENT),
     room("xd-mcp", 6, BELOW_SERVERS),
     room("xd-acp", 6, BELOW_SERVERS),
@@ -77,13 +78,14 @@ const ORDER: &[&str] = &[
     "xd-agent",
     "xd-mcp",
     "xd-acp",
+    "xd-review",
     "xd-cli",
 ];
 
 const BELOW_PRODUCERS: &[&str] = ORDER.split_at(6).0;
 const BELOW_AGENT: &[&str] = ORDER.split_at(8).0;
 const BELOW_SERVERS: &[&str] = ORDER.split_at(10).0;
-const BELOW_BINARY: &[&str] = ORDER.split_at(12).0;
+const BELOW_BINARY: &[&str] = ORDER.split_at(13).0;
 
 /// The table row of a member.
 pub fn find(name: &str) -> Option<&'static Room> {
