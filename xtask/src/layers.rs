@@ -55,6 +55,7 @@ pub const ROOMS: &[Room] = &[
     room("xd-ast-edit", 4, BELOW_PRODUCERS),
     room("xd-text-edit", 4, BELOW_PRODUCERS),
     pure("xd-highlight", 5, &["xd-ast-edit", "xd-render"]),
+    pure("xd-review", 5, &["xd-protocol", "xd-changeset", "xd-render"]),
     room("xd-agent", 5, BELOW_AGENT),
     room("xd-mcp", 6, BELOW_SERVERS),
     room("xd-acp", 6, BELOW_SERVERS),
@@ -79,6 +80,7 @@ const ORDER: &[&str] = &[
     "xd-mcp",
     "xd-acp",
     "xd-highlight",
+    "xd-review",
     "xd-cli",
 ];
 

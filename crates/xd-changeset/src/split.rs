@@ -84,7 +84,13 @@ enum Apart {
     Picked(Change),
     Left(Change),
     /// Some hunks belong to either.
-    Both { part: Change, rest_after: Change, rest_alone: Change, picked: usize, all: usize },
+    Both {
+        part: Change,
+        rest_after: Change,
+        rest_alone: Change,
+        picked: usize,
+        all: usize,
+    },
 }
 
 impl Change {
@@ -187,10 +193,8 @@ impl ChangeSet {
                 changes.iter().filter_map(name).flat_map(RelPath::ancestors).collect();
             folders.iter().filter(|folder| above.contains(*folder)).cloned().collect()
         };
-        let (made, removed): (Vec<_>, Vec<_>) = (
-            of(self.makes_folders(), Change::fills),
-            of(self.removes_folders(), Change::vacates),
-        );
+        let (made, removed): (Vec<_>, Vec<_>) =
+            (of(self.makes_folders(), Change::fills), of(self.removes_folders(), Change::vacates));
         ChangeSet::with_folders(changes, made, removed)
     }
 }

@@ -4,7 +4,7 @@ use std::{borrow::Cow, error::Error, fmt, future::Future, pin::Pin, sync::Arc};
 
 use serde_json::Value;
 use xd_changeset::ChangeSet;
-use xd_protocol::StageNumber;
+use xd_protocol::{StageNumber, Verdict};
 
 use crate::{Tier, ToolResult};
 
@@ -65,6 +65,7 @@ pub struct StageRequest {
     pub(crate) preview: Option<PreviewSource>,
     pub(crate) tier: Tier,
     pub(crate) lineage: Option<Lineage>,
+    pub(crate) remainder: Option<Box<Remainder>>,
     pub(crate) effect: Arc<dyn Effect>,
 }
 
@@ -75,6 +76,36 @@ pub enum Lineage {
     Undoes(StageNumber),
     /// It is that one made anew against the present files (`CONTRACT F7`).
     Supersedes(StageNumber),
+    /// It is a part of that one, decided for itself; the other parts stay pending there.
+    PartOf(StageNumber),
+}
+
+/// What is left of a pending action once a part of it is decided.
+#[derive(Debug)]
+pub struct Remainder {
+    pub(crate) whole: Arc<StagedAction>,
+    pub(crate) rest: Arc<StagedAction>,
+    pub(crate) verdict: Verdict,
+}
+
+impl Remainder {
+    /// The action that the part was taken from, as it was then.
+    #[must_use]
+    pub fn whole(&self) -> &Arc<StagedAction> {
+        &self.whole
+    }
+
+    /// What stands under its number once the part is decided so.
+    #[must_use]
+    pub fn rest(&self) -> &Arc<StagedAction> {
+        &self.rest
+    }
+
+    /// The decision on the part that the rest is for.
+    #[must_use]
+    pub fn verdict(&self) -> Verdict {
+        self.verdict
+    }
 }
 
 impl StageRequest {
@@ -108,6 +139,7 @@ impl StageRequest {
             preview: None,
             tier: Tier::Write,
             lineage: None,
+            remainder: None,
             effect,
         }
     }
@@ -167,6 +199,23 @@ impl StageRequest {
         self
     }
 
+    /// Makes it a part of the pending action `whole`: once it is decided by `verdict`, what is
+    /// pending under the number of `whole` is `rest` (**Invariant R7**). While the part is being
+    /// decided, so is the whole.
+    #[must_use]
+    pub fn part_of(
+        mut self,
+        whole: Arc<StagedAction>,
+        verdict: Verdict,
+        rest: StageRequest,
+    ) -> Self {
+        let number = whole.number();
+        let rest = Arc::new(rest.into_action(number));
+        self.lineage = Some(Lineage::PartOf(number));
+        self.remainder = Some(Box::new(Remainder { whole, rest, verdict }));
+        self
+    }
+
     pub(crate) fn into_action(self, number: StageNumber) -> StagedAction {
         // Not left to the producer's word: by this the guards and the person go.
         let tier = match &self.change_set {
@@ -182,6 +231,7 @@ impl StageRequest {
             preview: self.preview,
             tier,
             lineage: self.lineage,
+            remainder: self.remainder,
             effect: self.effect,
         }
     }
@@ -208,6 +258,7 @@ pub struct StagedAction {
     preview: Option<PreviewSource>,
     tier: Tier,
     lineage: Option<Lineage>,
+    remainder: Option<Box<Remainder>>,
     effect: Arc<dyn Effect>,
 }
 
@@ -258,6 +309,12 @@ impl StagedAction {
     #[must_use]
     pub fn lineage(&self) -> Option<Lineage> {
         self.lineage
+    }
+
+    /// Of a part of another action: what becomes of that one.
+    #[must_use]
+    pub fn remainder(&self) -> Option<&Remainder> {
+        self.remainder.as_deref()
     }
 
     /// The whole preview: what the producer set, else the change set as a unified diff, else the

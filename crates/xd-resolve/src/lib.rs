@@ -19,6 +19,8 @@
 //!   (`CONTRACT D9, D10`).
 //! - **Invariant R6:** a confirm without a number means the head of the moment at which its batch
 //!   began, never an action that slid into its place (`CONTRACT D14`).
+//! - **Invariant R7:** while a part of an action is decided, the whole is too; what is left stands
+//!   under the number of the whole exactly when the part was decided, and in one step with it.
 //!
 //! # Example
 //! ```
@@ -60,7 +62,7 @@ mod store;
 mod sync;
 mod tool;
 
-pub use action::{ApplyError, BoxFuture, Effect, Lineage, StageRequest, StagedAction};
+pub use action::{ApplyError, BoxFuture, Effect, Lineage, Remainder, StageRequest, StagedAction};
 pub use batch::{Batch, Epoch};
 pub use confirming::{Confirming, Resolution};
 pub use detach::{Detach, ThreadDetach, block_on};

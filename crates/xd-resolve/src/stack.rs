@@ -216,6 +216,19 @@ impl<T> Stack<T> {
         true
     }
 
+    /// Puts another value in the place of an open action's: under its number, and with its state.
+    /// Answers false where it is not open, and nothing changes.
+    pub fn replace(&mut self, number: StageNumber, value: T) -> bool {
+        let slot = self.index(number).map(|at| &mut self.slots[at]);
+        match slot.filter(|slot| slot.state.is_open()) {
+            Some(slot) => {
+                slot.value = value;
+                true
+            }
+            None => false,
+        }
+    }
+
     /// Takes a pending action out for good, for a host that deals with it itself.
     ///
     /// # Errors

@@ -359,9 +359,18 @@ impl ActionStore {
                 | ActionState::Withdrawn),
             ) => return Err(not_taken(NotTaken::Closed(closed))),
         }
+        let part = stack.get(number).and_then(|action| action.remainder());
+        let whole = match part.filter(|_| decides_whole(verdict, decider)) {
+            Some(part) => Some(whole_of(&stack, part.whole())?),
+            None => None,
+        };
         if let Some(action) = stack.get(number) {
             self.guard.check(action, verdict, decider).map_err(Refusal::Forbidden)?;
             self.recorder.taken(action, verdict, reason, decider).map_err(Refusal::NotRecorded)?;
+        }
+        if let Some(whole) = whole {
+            // It is pending, under this lock.
+            let _ = stack.take(whole, verdict);
         }
         stack.take(number, verdict).map(Arc::clone).map_err(not_taken)
     }
@@ -382,6 +391,14 @@ impl ActionStore {
             if !failed.contains(&action.number()) {
                 failed.push(action.number());
             }
+        }
+        if let (Some(part), Some(verdict)) = (action.remainder(), record.verdict)
+            && decides_whole(verdict, record.decider)
+        {
+            if on_time && succeeded && verdict == part.verdict() {
+                stack.replace(part.rest().number(), Arc::clone(part.rest()));
+            }
+            stack.finish(part.rest().number(), Ending::Kept);
         }
         let outcome = if on_time { record.outcome } else { Outcome::Late { succeeded } };
         tracing::debug!(number = action.number().get(), ?outcome, "decided");
@@ -423,6 +440,44 @@ impl ActionStore {
     fn stack(&self) -> MutexGuard<'_, Stack<Arc<StagedAction>>> {
         self.stack.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Whether a decision of a part concerns the action that it was taken from. A host that clears away
+/// a part which could not be decided leaves that one alone, whatever became of it.
+fn decides_whole(verdict: Verdict, decider: Decider) -> bool {
+    match (verdict, decider) {
+        (Verdict::Discard, Decider::Host) => false,
+        (Verdict::Apply | Verdict::Discard, Decider::Model | Decider::Person | Decider::Host) => {
+            true
+        }
+    }
+}
+
+/// The number of the action that a part was taken from, where it is pending and still the same: of
+/// two parts that were taken at one time the second would bring back what the first one decided.
+fn whole_of(
+    stack: &Stack<Arc<StagedAction>>,
+    whole: &Arc<StagedAction>,
+) -> Result<StageNumber, Refusal> {
+    let number = whole.number();
+    match stack.state(number) {
+        Some(ActionState::Pending) => {}
+        Some(ActionState::Taken(_)) => return Err(Refusal::AlreadyBeingResolved(number)),
+        Some(
+            closed @ (ActionState::Applied
+            | ActionState::Discarded
+            | ActionState::Void
+            | ActionState::Withdrawn),
+        ) => return Err(Refusal::AlreadyDecided(number, closed)),
+        None => return Err(Refusal::Unknown(number)),
+    }
+    if stack.get(number).is_some_and(|now| Arc::ptr_eq(now, whole)) {
+        return Ok(number);
+    }
+    Err(Refusal::Forbidden(ToolResult::error(format!(
+        "Another part of staged action @{number} was decided meanwhile, so that this part is no \
+         longer of what is pending. Look at @{number} again."
+    ))))
 }
 
 impl fmt::Debug for ActionStore {

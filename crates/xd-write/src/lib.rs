@@ -29,6 +29,8 @@
 //!   or mounted meanwhile takes its place (`CONTRACT W6`).
 //! - **Invariant W12:** what is granted for a session reaches no farther than what was shown
 //!   (`CONTRACT W6`).
+//! - **Invariant W13:** the line that says that a part of an action is decided also says what is
+//!   pending under the number of the whole from then on: there is no moment between the two.
 //!
 //! # Example
 //! ```
@@ -81,6 +83,7 @@ mod naming;
 mod nearest;
 mod one_line;
 mod page;
+mod part;
 mod permit;
 mod plan_mode;
 mod plan_record;
@@ -109,6 +112,7 @@ pub use handler::{Resource, UrlHandler};
 pub use hidden_resolve::HiddenResolveTool;
 pub use host::{Host, HostBuilder, WriteScope};
 pub use naming::device_name;
+pub use part::{PartDecided, PartFailure, decide_part};
 pub use plan_record::{KeptPlan, PlanEvent, PlanRecord, PlanRecorder};
 pub use planning::EnterPlanError;
 pub use preview::{Bound, PreviewText};

@@ -6,6 +6,8 @@
 //!   sessions/<name>/
 //!     log.jsonl                one line an event, append-only (`CONTRACT L1`)
 //!     staged/<n>.json          an action with its change set
+//!     staged/<n>.without-<m>.json
+//!                              what is left of it once its part m is decided
 //!     local/<draft>            a draft, `local://<draft>` (`CONTRACT P4`)
 //!     lock                     held while a process changes the session
 //! ```

@@ -44,6 +44,9 @@ pub enum LogEvent {
         /// The action that it is made anew from (`CONTRACT F7`).
         #[serde(default, skip_serializing_if = "Option::is_none")]
         supersedes: Option<u64>,
+        /// The pending action that it is a part of.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        part: Option<LoggedPart>,
     },
     /// Somebody decided; the effect starts now.
     Taken {
@@ -117,6 +120,39 @@ pub enum LogEvent {
         #[serde(flatten)]
         record: PlanRecord,
     },
+}
+
+/// What a part leaves pending. By the one line that says that the part is decided so, the rest
+/// stands under the number of the whole (**Invariant W13**).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LoggedPart {
+    /// The number of the action that it is a part of.
+    pub of: u64,
+    /// The decision on the part that the rest is for.
+    pub action: DispatchAction,
+    /// What the rest is called.
+    pub label: String,
+    /// The hash of the bytes of the rest's kept file.
+    pub digest: Hash,
+}
+
+impl LoggedPart {
+    /// Whether a decision of this kind, by `who`, that ended so leaves the rest. A host that clears
+    /// away a part which could not be decided leaves the whole whole.
+    pub(super) fn is_left_by(
+        &self,
+        action: Option<DispatchAction>,
+        who: Decider,
+        outcome: &Outcome,
+    ) -> bool {
+        match (self.action, action, outcome) {
+            (DispatchAction::Apply, Some(DispatchAction::Apply), Outcome::Applied) => true,
+            (DispatchAction::Discard, Some(DispatchAction::Discard), Outcome::Discarded) => {
+                who != Decider::Host
+            }
+            (DispatchAction::Apply | DispatchAction::Discard, _, _) => false,
+        }
+    }
 }
 
 /// A file of a decided action.

@@ -22,8 +22,9 @@ use xd_resolve::{
 use super::{
     LogEvent, LogLine, StateError, StateLock,
     error::unreadable,
-    event::files_of,
+    event::{LoggedPart, files_of},
     hashed::{Unkept, Unwritten, read_hashed, write_hashed},
+    logged::Logged,
 };
 use crate::{KeptPlan, PlanRecord, PlanRecorder, Workspace, inert::inert_json};
 
@@ -152,26 +153,31 @@ impl StateFolder {
         })))
     }
 
-    /// The kept action `number`, as it was staged.
+    /// The kept action `number`, as it was staged or, where parts of it were decided for themselves,
+    /// what was left of it.
     ///
     /// # Errors
     /// [`StateError::Damaged`] where it is missing or is not what was staged; others as they come.
     pub fn action(&self, number: u64) -> Result<ActionFile, StateError> {
-        let staged = |line: LogLine| match line.event {
-            LogEvent::Staged { number: of, digest, .. } if of == number => digest,
-            LogEvent::Staged { .. }
-            | LogEvent::Taken { .. }
-            | LogEvent::Decided { .. }
-            | LogEvent::Declined { .. }
-            | LogEvent::Approved { .. }
-            | LogEvent::Plan { .. } => None,
-        };
-        self.kept(number, self.log()?.into_iter().find_map(staged))
+        let logged = self.fold()?.remove(&number);
+        match logged {
+            Some(Logged { digest, revision, .. }) => self.kept(number, revision, digest),
+            None => self.kept(number, None, None),
+        }
     }
 
-    /// The kept action `number`, if its bytes are those of `digest`.
-    pub(super) fn kept(&self, number: u64, digest: Option<Hash>) -> Result<ActionFile, StateError> {
-        let path = action_path(number);
+    /// The kept action `number`, since the part `revision` was decided where there is one, if its
+    /// bytes are those of `digest`.
+    pub(super) fn kept(
+        &self,
+        number: u64,
+        revision: Option<u64>,
+        digest: Option<Hash>,
+    ) -> Result<ActionFile, StateError> {
+        let path = match revision {
+            Some(part) => rest_path(number, part),
+            None => action_path(number),
+        };
         let damaged = |message: &str| StateError::Damaged {
             what: self.name(&path),
             message: message.to_owned(),
@@ -234,22 +240,21 @@ impl StateFolder {
         file.sync_data().map_err(error())
     }
 
-    /// Keeps an action under a number that none is kept under, and answers the hash of its file.
-    fn keep(&self, number: u64, action: &ActionFile) -> Result<Hash, StateError> {
-        let path = action_path(number);
-        let error = || StateError::io(self.name(&path));
+    /// Keeps an action in a file of its own at `path`, and answers the hash of its bytes.
+    fn keep(&self, path: &str, action: &ActionFile) -> Result<Hash, StateError> {
+        let error = || StateError::io(self.name(path));
         let mut options = private_file();
         options.write(true).create_new(true);
-        let file = self.folder.open_with(&path, &options).map_err(error())?.into_std();
+        let file = self.folder.open_with(path, &options).map_err(error())?.into_std();
         let written = write_hashed(file, action).map_err(|failed| match failed {
             Unwritten::Io(failed) => error()(failed),
             Unwritten::Json(failed) => {
-                StateError::Damaged { what: self.name(&path), message: failed.to_string() }
+                StateError::Damaged { what: self.name(path), message: failed.to_string() }
             }
         });
         if written.is_err() {
             // Half an action is worse than none; the error that matters is the one before.
-            let _ = self.folder.remove_file(&path);
+            let _ = self.folder.remove_file(path);
         }
         let staged = self.folder.open("staged").map_err(error())?;
         staged.sync_all().map_err(error())?;
@@ -334,6 +339,25 @@ fn action_path(number: u64) -> String {
     format!("staged/{number}.json")
 }
 
+/// Where it is kept what is left of an action once its part is decided. No number's own file is
+/// called so.
+fn rest_path(number: u64, part: u64) -> String {
+    format!("staged/{number}.without-{part}.json")
+}
+
+/// A staged action with a change set, as it is kept.
+fn kept_form(action: &StagedAction) -> Option<ActionFile> {
+    let change_set = action.change_set()?;
+    Some(ActionFile {
+        label: action.label().to_owned(),
+        source_tool_name: action.source_tool_name().to_owned(),
+        tier: action.tier(),
+        details: action.details().cloned(),
+        change_set: Arc::clone(change_set),
+        preview: action.preview(),
+    })
+}
+
 /// Cuts what a crash left of a half line. Looks at the last byte alone where there is none.
 fn cut_torn_tail(file: &mut std::fs::File) -> io::Result<()> {
     let length = file.seek(SeekFrom::End(0))?;
@@ -360,22 +384,22 @@ fn whole_lines(bytes: &[u8]) -> usize {
 impl Recorder for StateFolder {
     fn staged(&self, action: &StagedAction) -> Result<(), RecordError> {
         let number = action.number().get();
-        let mut digest = None;
-        if let Some(change_set) = action.change_set() {
-            let kept = ActionFile {
-                label: action.label().to_owned(),
-                source_tool_name: action.source_tool_name().to_owned(),
-                tier: action.tier(),
-                details: action.details().cloned(),
-                change_set: Arc::clone(change_set),
-                preview: action.preview(),
-            };
-            digest = Some(self.keep(number, &kept).map_err(record_error)?);
+        // Its own file first: a number that is kept under is used up, so that no later part comes to
+        // the name of a rest that a crash left.
+        let keep = |path: &str, kept| self.keep(path, &kept).map_err(record_error);
+        let digest = kept_form(action).map(|kept| keep(&action_path(number), kept)).transpose()?;
+        let mut part = None;
+        if let Some(remainder) = action.remainder()
+            && let Some(rest) = kept_form(remainder.rest())
+        {
+            let (of, label) = (remainder.rest().number().get(), rest.label.clone());
+            let digest = keep(&rest_path(of, number), rest)?;
+            part = Some(LoggedPart { of, action: remainder.verdict().into(), label, digest });
         }
         let (undoes, supersedes) = match action.lineage() {
             Some(Lineage::Undoes(of)) => (Some(of.get()), None),
             Some(Lineage::Supersedes(of)) => (None, Some(of.get())),
-            None => (None, None),
+            Some(Lineage::PartOf(_)) | None => (None, None),
         };
         self.append(LogEvent::Staged {
             number,
@@ -386,6 +410,7 @@ impl Recorder for StateFolder {
             digest,
             undoes,
             supersedes,
+            part,
         })
         .map_err(record_error)
     }

@@ -6,7 +6,9 @@ use xd_changeset::Hash;
 use xd_protocol::StageNumber;
 use xd_resolve::{ActionState, Decider, Lineage};
 
-use super::{LogEvent, StateError, StateFolder, folder::number_of, restore::after};
+use super::{
+    LogEvent, StateError, StateFolder, event::LoggedPart, folder::number_of, restore::after,
+};
 
 /// The most numbers that may be missing in a row. A staging that could not be recorded uses its
 /// number up and leaves no line, but nobody fails that often in a row and then succeeds: a greater
@@ -20,6 +22,10 @@ pub(super) struct Logged {
     pub(super) source_tool_name: String,
     pub(super) durable: bool,
     pub(super) digest: Option<Hash>,
+    /// The part by which the kept file was replaced last.
+    pub(super) revision: Option<u64>,
+    /// What it is a part of, and what its decision leaves of that.
+    pub(super) part: Option<LoggedPart>,
     pub(super) lineage: Option<Lineage>,
     pub(super) reason: String,
     /// Who took it last; none where nobody did.
@@ -41,6 +47,8 @@ impl Default for Logged {
             source_tool_name: String::new(),
             durable: false,
             digest: None,
+            revision: None,
+            part: None,
             lineage: None,
             reason: String::new(),
             who: None,
@@ -77,7 +85,8 @@ impl StateFolder {
         Ok(whole)
     }
 
-    fn fold(&self) -> Result<BTreeMap<u64, Logged>, StateError> {
+    /// What the log says of each number that it names.
+    pub(super) fn fold(&self) -> Result<BTreeMap<u64, Logged>, StateError> {
         let mut logged: BTreeMap<u64, Logged> = BTreeMap::new();
         for (at, line) in self.numbered_log()? {
             let Some(number) = line.event.number() else { continue };
@@ -98,9 +107,11 @@ impl StateFolder {
                     digest,
                     undoes,
                     supersedes,
+                    part,
                     ..
                 } => {
-                    entry.lineage = lineage(undoes, supersedes);
+                    entry.lineage = lineage(undoes, supersedes, part.as_ref());
+                    entry.part = part;
                     entry.label = label;
                     entry.source_tool_name = source_tool_name;
                     entry.durable = durable;
@@ -114,7 +125,18 @@ impl StateFolder {
                     entry.reason = reason;
                     entry.who = Some(who);
                 }
-                LogEvent::Decided { outcome, .. } => entry.state = Some(after(&outcome)),
+                LogEvent::Decided { action, outcome, who, .. } => {
+                    entry.state = Some(after(&outcome));
+                    let part = entry.part.clone();
+                    if let Some(part) = part.filter(|part| part.is_left_by(action, who, &outcome))
+                        && let Some(whole) = logged.get_mut(&part.of)
+                        && whole.state.is_some_and(ActionState::is_open)
+                    {
+                        whole.label = part.label;
+                        whole.digest = Some(part.digest);
+                        whole.revision = Some(number);
+                    }
+                }
                 LogEvent::Declined { .. } | LogEvent::Approved { .. } | LogEvent::Plan { .. } => {}
             }
         }
@@ -148,7 +170,14 @@ impl StateFolder {
 }
 
 /// What a line of the log says that an action comes from.
-fn lineage(undoes: Option<u64>, supersedes: Option<u64>) -> Option<Lineage> {
+fn lineage(
+    undoes: Option<u64>,
+    supersedes: Option<u64>,
+    part: Option<&LoggedPart>,
+) -> Option<Lineage> {
+    if let Some(of) = part.and_then(|part| StageNumber::new(part.of)) {
+        return Some(Lineage::PartOf(of));
+    }
     let undoes = undoes.and_then(StageNumber::new).map(Lineage::Undoes);
     undoes.or_else(|| supersedes.and_then(StageNumber::new).map(Lineage::Supersedes))
 }

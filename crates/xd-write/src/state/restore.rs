@@ -9,7 +9,7 @@ use xd_resolve::{ActionState, ActionStore, ApplyError, Decider, Outcome, StageRe
 
 use super::{
     ActionFile, LogEvent, StateError, StateFolder, StateLock,
-    event::{LoggedFile, files_of},
+    event::{LoggedFile, LoggedPart, files_of},
     logged::Logged,
 };
 use crate::{CommitEffect, Workspace};
@@ -93,12 +93,15 @@ impl StateFolder {
         store: &ActionStore,
         lock: Option<&StateLock>,
     ) -> Result<Restored, StateError> {
-        let logged = self.logged()?;
+        let mut logged = self.logged()?;
         let mut restored = Restored::default();
         match lock {
             // Only when an interrupted commit has an end do the files say for good what became of it.
             Some(_) => restored.recovered = recover(workspace, logged.iter().any(is_taken))?,
             None => restored.unsettled = workspace.root().is_interrupted(),
+        }
+        if lock.is_some() && logged.iter().any(is_open_part) {
+            logged = self.settle_parts(workspace, logged, lock, &mut restored)?;
         }
         for (number, entry) in (1..).filter_map(StageNumber::new).zip(logged) {
             let kept = self.kept_of(number, &entry);
@@ -112,9 +115,36 @@ impl StateFolder {
         Ok(restored)
     }
 
+    /// Ends the parts that a process left open, before anything else is: what became of a part says
+    /// what stands under the number of its whole, which comes earlier. Answers what the log says
+    /// then.
+    fn settle_parts(
+        &self,
+        workspace: &Workspace,
+        logged: Vec<Logged>,
+        lock: Option<&StateLock>,
+        restored: &mut Restored,
+    ) -> Result<Vec<Logged>, StateError> {
+        let mut parts = Restored::default();
+        for (number, entry) in (1..).filter_map(StageNumber::new).zip(&logged) {
+            if is_open_part(entry) {
+                let kept = self.kept_of(number, entry);
+                self.settle(workspace, number, entry, &kept, lock, &mut parts)?;
+            }
+        }
+        let logged = self.logged()?;
+        // One that the disk refused to show is met again with the others.
+        let is_settled = |number: StageNumber| {
+            let at = usize::try_from(number.get() - 1).ok();
+            at.and_then(|at| logged.get(at)).is_some_and(|entry| !is_open_part(entry))
+        };
+        restored.settled.extend(parts.settled.into_iter().filter(|one| is_settled(one.number)));
+        Ok(logged)
+    }
+
     fn kept_of(&self, number: StageNumber, logged: &Logged) -> Kept {
         let open = logged.durable && logged.state.is_some_and(ActionState::is_open);
-        open.then(|| self.kept(number.get(), logged.digest))
+        open.then(|| self.kept(number.get(), logged.revision, logged.digest))
     }
 
     /// What the action is now. With the lock every line that the log lacks is written: nothing is
@@ -155,7 +185,7 @@ impl StateFolder {
         kept: Kept,
         state: ActionState,
     ) -> StageRequest {
-        let Logged { label, source_tool_name, durable, digest, lineage, .. } = logged;
+        let Logged { label, source_tool_name, durable, digest, revision, lineage, .. } = logged;
         let of = |request: StageRequest| match lineage {
             Some(lineage) => request.lineage(lineage),
             None => request,
@@ -171,7 +201,7 @@ impl StateFolder {
             return request.preview("Its preview was not kept: it had no change set.");
         }
         let folder = self.clone();
-        request.preview_from(move || match folder.kept(number.get(), digest) {
+        request.preview_from(move || match folder.kept(number.get(), revision, digest) {
             Ok(kept) => kept.preview,
             Err(error) => error.to_string(),
         })
@@ -200,12 +230,18 @@ fn endings(workspace: &Workspace, logged: &Logged, kept: &Kept) -> Vec<Ending> {
             let verdict = word(verdict);
             vec![Ending::void(format!("the process ended in the {verdict}; {what}: {error}"))]
         }
-        (Some(ActionState::Taken(verdict)), Some(Ok(kept))) => match verdict {
-            Verdict::Apply if is_applied(workspace, kept) => vec![Ending::applied(kept)],
-            Verdict::Apply | Verdict::Discard => vec![Ending::cut_off(verdict)],
+        (Some(ActionState::Taken(verdict)), Some(Ok(kept))) => match (verdict, &logged.part) {
+            (Verdict::Apply, _) if is_applied(workspace, kept) => vec![Ending::applied(kept)],
+            (Verdict::Apply | Verdict::Discard, None) => vec![Ending::cut_off(verdict)],
+            // Nobody goes on with a part: it is in the whole, which is pending as before.
+            (Verdict::Apply | Verdict::Discard, Some(part)) => {
+                vec![Ending::cut_off(verdict), Ending::void(still_in(part))]
+            }
         },
-        (Some(ActionState::Pending), Some(Ok(_)))
-        | (
+        (Some(ActionState::Pending), Some(Ok(_))) => {
+            logged.part.iter().map(|part| Ending::void(still_in(part))).collect()
+        }
+        (
             None
             | Some(
                 ActionState::Applied
@@ -272,6 +308,14 @@ fn open(workspace: &Workspace, kept: ActionFile) -> StageRequest {
 /// Whether every file is what the change set makes of it: its inverse would apply.
 fn is_applied(workspace: &Workspace, kept: &ActionFile) -> bool {
     kept.change_set.inverse().check(workspace.root()).is_ok()
+}
+
+fn is_open_part(logged: &Logged) -> bool {
+    logged.part.is_some() && logged.state.is_some_and(ActionState::is_open)
+}
+
+fn still_in(part: &LoggedPart) -> String {
+    format!("the process ended before this part was decided; it is in @{} as before", part.of)
 }
 
 fn is_taken(logged: &Logged) -> bool {
