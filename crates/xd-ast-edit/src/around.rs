@@ -7,6 +7,7 @@
 //! make a node that was not there.
 
 use std::collections::{HashMap, HashSet};
+use std::hash::{BuildHasherDefault, Hasher};
 use std::ops::Range;
 
 use tree_sitter::Node;
@@ -40,7 +41,7 @@ pub(crate) struct Around<'c> {
     written: Vec<Range<usize>>,
     /// How many of the edits before each are removals.
     removals: Vec<usize>,
-    /// The comments of the result.
+    /// The comments of the result in all nodes that an edit touches.
     comments: Vec<Range<usize>>,
 }
 
@@ -55,7 +56,7 @@ struct Wanted<'t> {
 
 /// The nodes of the source that hold an edit and have to be there still, and the spans in the result
 /// of all that hold one.
-type Kept<'t> = (Vec<Wanted<'t>>, HashSet<(usize, usize)>);
+type Kept<'t> = (Vec<Wanted<'t>>, HashSet<(usize, usize), SpanHash>);
 
 impl<'c> Around<'c> {
     /// Takes the tree of the source, the tree of the result and the edits, sorted; `is_comment` says
@@ -76,14 +77,7 @@ impl<'c> Around<'c> {
             shift += edit.text.len().cast_signed() - edit.range.len().cast_signed();
             removals.push(removals[removals.len() - 1] + usize::from(edit.text.is_empty()));
         }
-        let mut comments: Vec<Range<usize>> = Vec::new();
-        walk(after.cursor(), |node, _| {
-            if is_comment.get(usize::from(node.kind_id())) == Some(&true) {
-                comments.push(node.byte_range());
-                return Walk::Over;
-            }
-            Walk::Into
-        });
+        let comments = comments_near(after, &written, is_comment);
         Self { source, before, after, changes, written, removals, comments }
     }
 
@@ -188,7 +182,7 @@ impl<'c> Around<'c> {
     /// [`Refusal::ReadOtherwise`] with the match.
     pub(crate) fn check_extents(&self) -> Result<(), Refusal> {
         let (wanted, known) = self.kept_nodes()?;
-        let mut spans: HashMap<(usize, usize), Vec<&str>> =
+        let mut spans: HashMap<(usize, usize), Vec<&str>, SpanHash> =
             wanted.iter().map(|wanted| (wanted.span, Vec::new())).collect();
         let zones: Vec<(usize, usize)> = self
             .written
@@ -235,7 +229,7 @@ impl<'c> Around<'c> {
     fn kept_nodes(&self) -> Result<Kept<'_>, Refusal> {
         let mut emptied = None;
         let mut wanted: Vec<Wanted<'_>> = Vec::new();
-        let mut known: HashSet<(usize, usize)> = HashSet::new();
+        let mut known: HashSet<(usize, usize), SpanHash> = HashSet::default();
         walk(self.before.cursor(), |node, _| {
             let range = node.byte_range();
             let first = self.changes.partition_point(|change| change.edit.range.end <= range.start);
@@ -406,6 +400,52 @@ impl<'c> Around<'c> {
         }
     }
 }
+
+/// The comments of a result in all nodes that touch what was written, the space around it included.
+fn comments_near(after: &Tree, written: &[Range<usize>], is_comment: &[bool]) -> Vec<Range<usize>> {
+    let bytes = after.source().as_bytes();
+    let widened = |range: &Range<usize>| {
+        let space = |byte: &&u8| is_between(**byte);
+        let before = bytes[..range.start].iter().rev().take_while(space).count();
+        let behind = bytes[range.end..].iter().take_while(space).count();
+        range.start - before..range.end + behind
+    };
+    let near: Vec<Range<usize>> = written.iter().map(widened).collect();
+    let mut comments = Vec::new();
+    walk(after.cursor(), |node, _| {
+        if is_comment.get(usize::from(node.kind_id())) == Some(&true) {
+            comments.push(node.byte_range());
+            return Walk::Over;
+        }
+        let next = near.partition_point(|range| range.end < node.start_byte());
+        if near.get(next).is_some_and(|range| range.start <= node.end_byte()) {
+            Walk::Into
+        } else {
+            Walk::Over
+        }
+    });
+    comments
+}
+
+/// The hash of two offsets: they are no foreign input that could be made to collide on purpose.
+#[derive(Default)]
+struct SpanHasher(u64);
+
+impl Hasher for SpanHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|byte| self.write_usize(usize::from(*byte)));
+    }
+
+    fn write_usize(&mut self, number: usize) {
+        self.0 = (self.0.rotate_left(26) ^ number as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    }
+}
+
+type SpanHash = BuildHasherDefault<SpanHasher>;
 
 /// Whether a byte stands between things and is none.
 fn is_between(byte: u8) -> bool {

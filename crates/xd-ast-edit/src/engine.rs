@@ -9,12 +9,13 @@ use std::ops::Range;
 use ast_grep_core::{Node, NodeMatch};
 
 use crate::around::{Around, Change};
-use crate::expand::{FileStyle, expand};
+use crate::expand::{Expansion, FileStyle, expand};
 use crate::indent::Lines;
 use crate::op::{CompiledOp, Finder, Program};
 use crate::refusal::{Refusal, site};
 use crate::removal::{Removal, removals};
-use crate::tree::{Doc, Tree, glimpse, line_of, place_of};
+use crate::tree::{Doc, Tree, Walk, glimpse, line_of, place_of, walk};
+use crate::uncaptured::uncaptured;
 
 /// At most this many dropped comments of one file are told one by one; all are counted.
 const COMMENTS_TOLD: usize = 20;
@@ -122,7 +123,7 @@ pub(crate) fn rewrite_for(
             return Err(Refusal::TooDeep { depth, deepest });
         }
     }
-    let (replacements, comments) = find(program, &active, &tree, source, limit, &mut result)?;
+    let replacements = find(program, &active, &tree, source, limit, &mut result)?;
     refuse_overlaps(&replacements, source)?;
     result.edits = edits_of(&tree, source, &replacements)?;
     result.replacements = replacements.len();
@@ -132,7 +133,7 @@ pub(crate) fn rewrite_for(
     count_dropped(
         &replacements,
         &result.edits,
-        &comments,
+        &comments_in(&tree, &result.edits, &program.comments),
         source,
         &mut result.dropped,
         &mut result.dropped_comments,
@@ -174,7 +175,9 @@ struct Progress {
     regrown: usize,
 }
 
-/// Walks the tree once and collects the outermost matches of each operation, and the comments.
+/// Walks the tree once and collects the outermost matches of each operation.
+///
+/// What a match must hold is looked for in the bytes: where none of it stands, no node is visited.
 fn find(
     program: &Program,
     active: &[bool],
@@ -182,28 +185,27 @@ fn find(
     source: &str,
     limit: usize,
     result: &mut Rewritten,
-) -> Result<(Vec<Replacement>, Vec<Range<usize>>), Refusal> {
+) -> Result<Vec<Replacement>, Refusal> {
     let style = FileStyle::of(source);
     let lines = Lines::of(source);
     let mut progress = vec![Progress::default(); program.ops.len()];
     let mut found = Vec::new();
-    let mut comments: Vec<Range<usize>> = Vec::new();
-    let root = tree.root();
-    for node in root.dfs() {
-        let kind = usize::from(node.kind_id());
-        if program.comments.get(kind) == Some(&true) {
-            let range = node.range();
-            if comments.last().is_none_or(|last| last.end <= range.start) {
-                comments.push(range);
+    let mut refusal = None;
+    let mut places =
+        program.places(active, source.as_bytes()).map(|places| places.into_iter().peekable());
+    walk(tree.cursor(), |node, _| {
+        if let Some(places) = &mut places {
+            // Nodes come in the order of their beginnings.
+            while places.next_if(|place| *place < node.start_byte()).is_some() {}
+            if places.peek().is_none_or(|place| *place >= node.end_byte()) {
+                return Walk::Over;
             }
         }
-        let Some(ops) = program.by_kind.get(kind) else { continue };
-        for &place in ops {
+        let Some(ops) = program.by_kind.get(usize::from(node.kind_id())) else { return Walk::Into };
+        for &place in ops.iter().filter(|place| active[**place]) {
             let op = &program.ops[place];
-            if !active[place] {
-                continue;
-            }
             let at = &mut progress[place];
+            let node = tree.adopt(node);
             let Some((matched, range)) = matched(op, &node, style.crlf, at) else { continue };
             let Range { start, end } = range;
             if start < at.covered {
@@ -215,9 +217,18 @@ fn find(
                 && let Some(name) = rule.unbound(env)
             {
                 let site = Box::new(site(source, op.index, start..end));
-                return Err(Refusal::Unbound { site, name });
+                refusal = Some(Refusal::Unbound { site, name });
+                return Walk::Stop;
             }
             let range = start..end;
+            if let Finder::Pattern(finder) = &op.finder
+                && let Some(lost) = uncaptured(&finder.pattern, &matched, &range, source)
+            {
+                let text = glimpse(source, lost.start, 60);
+                let site = Box::new(site(source, op.index, range));
+                refusal = Some(Refusal::Uncaptured { site, text });
+                return Walk::Stop;
+            }
             let mut expansion = expand(op.template(), env, &lines, start, program.lang, style);
             drop_doubled_terminator(&mut expansion.text, &source[range.clone()], &source[end..]);
             if expansion.text == source[range.clone()] {
@@ -226,36 +237,62 @@ fn find(
             }
             if found.len() == limit {
                 result.capped = true;
-                return Ok((found, comments));
+                return Walk::Stop;
             }
             at.covered = end;
             result.regrown += usize::from(start < at.regrown);
-            // A removal takes the separator that the grammar counts to the node (a match arm's comma).
-            let Range { start: node_start, end: node_end } = node.range();
-            let tail = source.get(end..node_end).map(str::trim);
-            let whole_node = start == node_start
-                && tail.is_some_and(|tail| {
-                    tail.is_empty() || (tail.len() == 1 && tail.ends_with([',', ';']))
-                });
-            let range = if whole_node && expansion.text.trim().is_empty() {
-                start..node_end
-            } else {
-                range
-            };
-            found.push(Replacement {
-                op: op.index,
-                node: node.node_id(),
-                whole_node,
-                range,
-                text: expansion.text,
-                kept: expansion.kept,
-                unit: start.min(node_start)..end.max(node_end),
-                captures: expansion.captures,
-                moved: expansion.moved,
-            });
+            found.push(replacement(op.index, &node, range, expansion, source));
         }
+        Walk::Into
+    });
+    refusal.map_or(Ok(found), Err)
+}
+
+/// The replacement of the match at `range` in `node`.
+fn replacement(
+    op: usize,
+    node: &Node<'_, Doc>,
+    range: Range<usize>,
+    expansion: Expansion,
+    source: &str,
+) -> Replacement {
+    let Range { start, end } = range;
+    // A removal takes the separator that the grammar counts to the node (a match arm's comma).
+    let Range { start: node_start, end: node_end } = node.range();
+    let tail = source.get(end..node_end).map(str::trim);
+    let whole_node = start == node_start
+        && tail
+            .is_some_and(|tail| tail.is_empty() || (tail.len() == 1 && tail.ends_with([',', ';'])));
+    let gone = whole_node && expansion.text.trim().is_empty();
+    let Expansion { text, kept, captures, moved } = expansion;
+    Replacement {
+        op,
+        node: node.node_id(),
+        whole_node,
+        range: start..if gone { node_end } else { end },
+        text,
+        kept,
+        unit: start.min(node_start)..end.max(node_end),
+        captures,
+        moved,
     }
-    Ok((found, comments))
+}
+
+/// The comments that begin inside of edits.
+fn comments_in(tree: &Tree, edits: &[Edit], is_comment: &[bool]) -> Vec<Range<usize>> {
+    let mut comments = Vec::new();
+    walk(tree.cursor(), |node, _| {
+        let next = edits.partition_point(|edit| edit.range.end <= node.start_byte());
+        if edits.get(next).is_none_or(|edit| edit.range.start >= node.end_byte()) {
+            return Walk::Over;
+        }
+        if is_comment.get(usize::from(node.kind_id())) == Some(&true) {
+            comments.push(node.byte_range());
+            return Walk::Over;
+        }
+        Walk::Into
+    });
+    comments
 }
 
 /// Matches `node`: the match, and the bytes that it replaces.

@@ -189,14 +189,20 @@ impl Lang {
                 &[("", "")],
                 &[("class s {\n", "\n};\n")],
             ],
-            SupportLang::Java | SupportLang::CSharp => &[
+            SupportLang::CSharp => &[
+                &[("", ""), ("class C {\n", "\n}\n")],
+                &[("class C { void f() {\n", "\n} }\n")],
+                &[("class C { void f() {\n", ";\n} }\n")],
+                &[("enum C {\n", "\n}\n")],
+            ],
+            SupportLang::Java => &[
                 &[("", "")],
                 &[("class C { void f() {\n", "\n} }\n")],
                 &[("class C { void f() {\n", ";\n} }\n")],
                 &[("class C {\n", "\n}\n")],
                 &[("enum C {\n", "\n}\n")],
             ],
-            SupportLang::Php => &[&[("", "")], &[("", ";")], &[("class C {\n", "\n}\n")]],
+            SupportLang::Php => &[&[("", ""), ("class C {\n", "\n}\n")], &[("", ";")]],
             SupportLang::JavaScript => &[
                 &[("", "")],
                 &[("class C {\n", "\n}\n")],
@@ -223,21 +229,33 @@ impl Lang {
             SupportLang::Python => &[&[("", "")], &[("try:\n    pass\n", "\n")], &[("f(", ")\n")]],
             SupportLang::Json => &[&[("", "")], &[("{", "}")]],
             SupportLang::Css => &[&[("", "")], &[("a {\n", "\n}\n")]],
-            SupportLang::Scala | SupportLang::Kotlin | SupportLang::Dart | SupportLang::Swift => {
+            SupportLang::Dart => &[
+                &[("void f() {\n", "\n}\n"), ("", ""), ("class C {\n", "\n}\n")],
+                &[("void f() {\n", ";\n}\n")],
+            ],
+            SupportLang::Hcl => &[&[("", "")], &[("x = ", "\n")]],
+            SupportLang::Lua => &[&[("", "")], &[("return ", "\n")]],
+            SupportLang::Solidity => &[
+                &[("", ""), ("contract C {\n", "\n}\n")],
+                &[("contract C { function f() public {\n", "\n} }\n")],
+                &[("contract C { function f() public {\n", ";\n} }\n")],
+            ],
+            SupportLang::Yaml => &[&[("", ""), ("{", "}")]],
+            SupportLang::Zig => &[
+                &[("", "")],
+                &[("fn f() void {\n", "\n}\n")],
+                &[("fn f() void {\n", ";\n}\n")],
+            ],
+            SupportLang::Scala | SupportLang::Kotlin | SupportLang::Swift => {
                 &[&[("", "")], &[("class C {\n", "\n}\n")]]
             }
             SupportLang::Bash
             | SupportLang::Elixir
             | SupportLang::Haskell
-            | SupportLang::Hcl
             | SupportLang::Html
-            | SupportLang::Lua
             | SupportLang::Markdown
             | SupportLang::Nix
-            | SupportLang::Ruby
-            | SupportLang::Solidity
-            | SupportLang::Yaml
-            | SupportLang::Zig => &[&[("", "")]],
+            | SupportLang::Ruby => &[&[("", "")]],
         }
     }
 
@@ -260,7 +278,10 @@ impl Lang {
 
     /// Whether `{ $$$BODY }` has to be parsed as `{ $$$BODY; }` to be a body of statements.
     pub(crate) fn needs_statement_ends(self) -> bool {
-        matches!(self.0, SupportLang::C | SupportLang::Cpp)
+        matches!(
+            self.0,
+            SupportLang::C | SupportLang::Cpp | SupportLang::CSharp | SupportLang::Dart
+        )
     }
 
     /// Whether keywords are compared without letter case, so that the text of a keyword in a

@@ -46,6 +46,8 @@
 //! - **Invariant A7:** what stands around an edit is read as before: it ends where it ended, takes in
 //!   nothing that stood beside it, and no comment hides it. What cannot be told to be so is refused
 //!   with its place. Text order (HTML, Markdown) is only checked for comments.
+//! - **Invariant A9:** what a match holds is spelt by its pattern, captured, a comment, or matched by
+//!   a variable that is to capture nothing; a match with anything else is refused.
 //! - **Invariant A8:** what is inside a string, a here-document or a template literal keeps its white
 //!   space, in captures and in templates; a result that would not is refused with its place.
 //!
@@ -92,6 +94,7 @@ mod summary;
 mod template;
 mod tool;
 mod tree;
+mod uncaptured;
 mod variable;
 
 pub use engine::{DroppedComment, Edit, Rewritten, assemble, rewrite};

@@ -106,10 +106,33 @@ impl Search {
     }
 
     fn finds(&self, bytes: &[u8]) -> bool {
-        match &self.access {
-            None => self.word.find(bytes).is_some(),
-            Some(access) => self.word.find_iter(bytes).any(|at| access.may_begin(bytes, at)),
-        }
+        self.places(bytes).next().is_some()
+    }
+
+    /// Where the text begins, in order.
+    fn places<'s>(&'s self, bytes: &'s [u8]) -> impl Iterator<Item = usize> + 's {
+        let may_begin = |at: &usize| match &self.access {
+            None => true,
+            Some(access) => access.may_begin(bytes, *at),
+        };
+        Places { search: self, bytes, from: 0 }.filter(may_begin)
+    }
+}
+
+/// Every place of a word, those that overlap included.
+struct Places<'s> {
+    search: &'s Search,
+    bytes: &'s [u8],
+    from: usize,
+}
+
+impl Iterator for Places<'_> {
+    type Item = usize;
+
+    fn next(&mut self) -> Option<usize> {
+        let at = self.from + self.search.word.find(self.bytes.get(self.from..)?)?;
+        self.from = at + 1;
+        Some(at)
     }
 }
 
@@ -143,6 +166,13 @@ impl Prefilter {
     /// Whether these bytes may hold a match: false only where they cannot.
     pub(crate) fn passes(&self, bytes: &[u8]) -> bool {
         self.groups.iter().all(|group| group.iter().any(|search| search.finds(bytes)))
+    }
+
+    /// Where the texts of the rarest group begin, of which every match holds one; none where nothing
+    /// is known.
+    pub(crate) fn places(&self, bytes: &[u8]) -> Option<Vec<usize>> {
+        let group = self.groups.first()?;
+        Some(group.iter().flat_map(|search| search.places(bytes)).collect())
     }
 
     /// Whether nothing is known, so that every file passes.

@@ -288,6 +288,15 @@ impl CompiledOp {
         self.prefilter.passes(bytes)
     }
 
+    /// Where what every match holds begins in these bytes, one place at least for each match; none
+    /// where nothing is known of it. What a rule needs may stand outside of its match.
+    fn places(&self, bytes: &[u8]) -> Option<Vec<usize>> {
+        match &self.finder {
+            Finder::Pattern(_) => self.prefilter.places(bytes),
+            Finder::Rule(_) => None,
+        }
+    }
+
     /// Whether the operation is for the file at `path`, relative to the workspace root.
     pub(crate) fn is_for(&self, path: &str) -> bool {
         match &self.finder {
@@ -374,6 +383,17 @@ impl Program {
     #[must_use]
     pub fn may_match(&self, bytes: &[u8]) -> bool {
         self.ops.iter().any(|op| op.may_match(bytes))
+    }
+
+    /// Places of which every match of an `active` operation holds one, in order; none where a match
+    /// may be anywhere.
+    pub(crate) fn places(&self, active: &[bool], bytes: &[u8]) -> Option<Vec<usize>> {
+        let mut all = Vec::new();
+        for (op, _) in self.ops.iter().zip(active).filter(|(_, active)| **active) {
+            all.extend(op.places(bytes)?);
+        }
+        all.sort_unstable();
+        Some(all)
     }
 
     /// Whether there is nothing to run in this language.

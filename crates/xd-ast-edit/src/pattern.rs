@@ -107,6 +107,9 @@ pub(crate) struct CompiledPattern {
     pub(crate) needed: Needed,
     /// How many tokens stand behind each list.
     pub(crate) tails: Tails,
+    /// Its text; none where it has variables that capture nothing, so that what they match is
+    /// neither in the text nor captured.
+    pub(crate) text: Option<String>,
 }
 
 impl CompiledPattern {
@@ -207,6 +210,7 @@ impl CompiledPattern {
             repeats: found.repeats,
             needed,
             tails,
+            text: (!found.drops).then(|| source.to_owned()),
         })
     }
 
@@ -262,13 +266,31 @@ pub(crate) fn pattern_in_context(
     after: &str,
 ) -> Result<Option<Pattern>, PatternError> {
     let own = lang.grammar().pre_process_pattern(source);
-    let own = if lang.needs_statement_ends() { ended_lists(&own, lang) } else { own.into_owned() };
+    if lang.needs_statement_ends() {
+        let ended = ended_lists(&own, lang);
+        let read = read_in_context(lang, source, &ended, before, after);
+        // A list in braces need not be one of statements.
+        if read.is_ok() || ended == own {
+            return read;
+        }
+    }
+    read_in_context(lang, source, &own, before, after)
+}
+
+/// The same of the pattern's text as it is parsed, `own`.
+fn read_in_context(
+    lang: Lang,
+    source: &str,
+    own: &str,
+    before: &str,
+    after: &str,
+) -> Result<Option<Pattern>, PatternError> {
     let whole = format!("{before}{own}{after}");
     let tree = Tree::parse(&whole, lang).map_err(|_| PatternError::SeveralNodes)?;
     let range = before.len()..before.len() + own.len();
     if let Some(place) = tree.first_error_but(|node| is_placeholder(node, &whole, range.end, lang))
     {
-        return Err(syntax_error(source, &own, place.saturating_sub(before.len())));
+        return Err(syntax_error(source, own, place.saturating_sub(before.len())));
     }
     if tree.depth() > DEEPEST {
         return Err(PatternError::TooLarge {
@@ -373,6 +395,8 @@ pub(crate) struct Found {
     /// Whether a name occurs twice.
     pub(crate) repeats: bool,
     any_variable: bool,
+    /// Whether a variable captures nothing.
+    drops: bool,
 }
 
 impl Found {
@@ -388,7 +412,10 @@ impl Found {
                 let new = match meta_var {
                     MetaVariable::Capture(name, _) => self.bindings.singles.insert(name.clone()),
                     MetaVariable::MultiCapture(name) => self.bindings.lists.insert(name.clone()),
-                    MetaVariable::Dropped(_) | MetaVariable::Multiple => true,
+                    MetaVariable::Dropped(_) | MetaVariable::Multiple => {
+                        self.drops = true;
+                        true
+                    }
                 };
                 self.repeats |= !new;
             }

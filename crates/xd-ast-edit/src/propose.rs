@@ -297,6 +297,7 @@ fn look(
             | Refusal::ReadOtherwise { .. }
             | Refusal::Hidden { .. }
             | Refusal::StringMoved { .. }
+            | Refusal::Uncaptured { .. }
             | Refusal::Unbound { .. }),
         )) => Found::Refused(refusal),
         Ok(Ok(rewritten)) if rewritten.replacements + rewritten.unchanged == 0 => Found::Nothing,

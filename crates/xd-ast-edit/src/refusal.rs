@@ -102,6 +102,17 @@ pub enum Refusal {
         /// How that begins which would be hidden.
         text: String,
     },
+    /// A match holds code that its pattern neither spells nor captures.
+    #[error(
+        "{site} would lose `{}`, which `pat` neither has nor captures; nothing is staged: capture it with a variable, or write `$$$` in `pat` where it may be lost",
+        xd_protocol::Visible(text)
+    )]
+    Uncaptured {
+        /// The match.
+        site: Box<Site>,
+        /// How that begins which would be lost.
+        text: String,
+    },
     /// A line of the result was indented to where it lands, and begins inside a string.
     #[error(
         "{site} cannot be changed so: line {line} of the result (`{}`) is inside a string, which indenting it would change; nothing is staged: write the string in one line, or match from the beginning of the line that it lands on",

@@ -68,7 +68,8 @@ pub(crate) enum Walk {
 impl Tree {
     /// Parses `source`.
     pub(crate) fn parse(source: &str, lang: Lang) -> Result<Self, NoTree> {
-        let doc = StrDoc::try_new(source, lang.grammar()).map_err(|_| NoTree)?;
+        let tree = with_parser(lang, |parser| parser.parse(source, None)).ok_or(NoTree)?;
+        let doc = StrDoc { src: source.to_owned(), lang: lang.grammar(), tree };
         Ok(Self { root: AstGrep::doc(doc), lang })
     }
 
@@ -129,11 +130,15 @@ impl Tree {
         self.root.root().get_inner_node().walk()
     }
 
+    /// A node of this tree, for matching.
+    pub(crate) fn adopt<'t>(&'t self, node: tree_sitter::Node<'t>) -> Node<'t, Doc> {
+        self.root.adopt(node)
+    }
+
     /// The smallest node that spans the bytes of `range`.
     pub(crate) fn node_spanning(&self, range: Range<usize>) -> Node<'_, Doc> {
         let root = self.root.root().get_inner_node();
-        let node = root.descendant_for_byte_range(range.start, range.end).unwrap_or(root);
-        self.root.adopt(node)
+        self.adopt(root.descendant_for_byte_range(range.start, range.end).unwrap_or(root))
     }
 
     /// Whether the byte at `at` stands inside a string or a here-document.

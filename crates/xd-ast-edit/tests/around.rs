@@ -361,19 +361,16 @@ fn case_189_the_context_of_a_pattern_is_no_match_of_its_own() {
     }
 }
 
+// How long it takes is measured by `cargo xtask compare`; what comes out is the same on one line.
 #[test]
-fn a1_a_long_line_takes_the_time_of_many_lines() {
-    let took = |between: &str| {
-        let source: String = (0..10_000).map(|n| format!("old({n});{between}")).collect();
-        let expect: String = (0..10_000).map(|n| format!("fresh({n});{between}")).collect();
-        let begin = std::time::Instant::now();
+fn a1_a_long_line_is_rewritten_as_many_lines_are() {
+    for between in ["\n", ""] {
+        let source: String = (0..2_000).map(|n| format!("old({n});{between}")).collect();
+        let expect: String = (0..2_000).map(|n| format!("fresh({n});{between}")).collect();
         check("javascript", &source, "old($A)", "fresh($A)", &expect);
         check("javascript", &source, "old($A);", "fresh($A);", &expect);
-        let odd: String = (0..10_000).map(|n| format!("old({n});new({n});{between}")).collect();
-        let kept: String = (0..10_000).map(|n| format!("new({n});{between}")).collect();
+        let odd: String = (0..2_000).map(|n| format!("old({n});new({n});{between}")).collect();
+        let kept: String = (0..2_000).map(|n| format!("new({n});{between}")).collect();
         check("javascript", &odd, "old($A);", "", &kept);
-        begin.elapsed()
-    };
-    let (lines, line) = (took("\n"), took(""));
-    assert!(line < lines * 3, "{line:?} on one line, {lines:?} on many");
+    }
 }

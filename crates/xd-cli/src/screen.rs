@@ -125,6 +125,11 @@ impl Screen {
         }
     }
 
+    /// Whether standard output is a terminal.
+    pub(crate) fn is_terminal(&self) -> bool {
+        self.fits
+    }
+
     /// Prints styled lines; on a terminal, those that are too wide in several.
     pub(crate) fn lines(&mut self, lines: &[Line]) {
         let text = if self.fits {

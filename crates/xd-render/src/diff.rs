@@ -184,8 +184,13 @@ impl FileDiff {
         }
     }
 
-    /// Where all lines end alike in `\r\n`, the `\r` says nothing line by line.
+    /// Where all lines end alike in `\r\n`, the `\r` says nothing line by line. Where lines change
+    /// in their ends alone, the header says so: their texts look alike.
     fn settle_line_ends(&mut self) {
+        let changed = self.hunks.iter().filter_map(|hunk| line_ends_of(&hunk.lines)).next();
+        if let Some(fact) = changed {
+            self.facts.push(fact.to_owned());
+        }
         let lines = || self.hunks.iter().flat_map(|hunk| &hunk.lines);
         self.crlf = lines().any(|line| line.text.ends_with('\r'))
             && lines().all(|line| line.ends_file || line.text.ends_with('\r'));
@@ -197,6 +202,30 @@ impl FileDiff {
             }
         }
     }
+}
+
+/// How the ends of lines change, where a removed line and an added one differ in nothing else.
+fn line_ends_of(lines: &[HunkLine]) -> Option<&'static str> {
+    let mut rest = lines;
+    while let Some(from) = rest.iter().position(|line| line.mark == Mark::Removed) {
+        rest = &rest[from..];
+        let run =
+            |lines: &[HunkLine], mark| lines.iter().take_while(|line| line.mark == mark).count();
+        let removed = run(rest, Mark::Removed);
+        let added = run(&rest[removed..], Mark::Added);
+        let (olds, others) = rest.split_at(removed);
+        let (news, others) = others.split_at(added);
+        for (old, new) in olds.iter().zip(news) {
+            if new.text.strip_suffix('\r') == Some(&old.text) {
+                return Some("line ends LF → CRLF");
+            }
+            if old.text.strip_suffix('\r') == Some(&new.text) {
+                return Some("line ends CRLF → LF");
+            }
+        }
+        rest = others;
+    }
+    None
 }
 
 /// The lines of a hunk at the start of `source`, as many as its header says, and how many lines of

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use xd_changeset::{Change, ChangeSet, FileDiff, Verb};
+use xd_changeset::{Change, ChangeSet, FileDiff, LineTag, Verb};
 
 /// Lines of context around a change.
 const CONTEXT: usize = 3;
@@ -84,7 +84,8 @@ impl PreviewText<'_> {
     fn header(&self, index: usize, diff: &FileDiff) -> String {
         let source = diff.source.as_ref().map(|source| format!("{source} → ")).unwrap_or_default();
         let what = self.what(index, diff.verb);
-        format!("{source}{}: {what} (+{} -{})", diff.path, diff.added, diff.removed)
+        let ends = line_ends(diff);
+        format!("{source}{}: {what}{ends} (+{} -{})", diff.path, diff.added, diff.removed)
     }
 
     fn what(&self, index: usize, verb: Verb) -> String {
@@ -140,6 +141,26 @@ impl PreviewText<'_> {
             None => writeln!(text, "and {files}"),
         };
     }
+}
+
+/// How the ends of lines change, where a removed line and an added one differ in nothing else: in
+/// the lines themselves nobody would see it.
+fn line_ends(diff: &FileDiff) -> String {
+    let (mut to_crlf, mut to_lf) = (0, 0);
+    for hunk in &diff.hunks {
+        for run in hunk.lines.chunk_by(|a, b| (a.tag == LineTag::Context) == (b.tag == LineTag::Context)) {
+            let of = |tag| run.iter().filter(move |line| line.tag == tag).map(|line| &line.text);
+            for (old, new) in of(LineTag::Removed).zip(of(LineTag::Added)) {
+                to_crlf += usize::from(new.strip_suffix('\r') == Some(old));
+                to_lf += usize::from(old.strip_suffix('\r') == Some(new));
+            }
+        }
+    }
+    let said = |count: usize, change: &str| match count {
+        0 => String::new(),
+        count => format!(", {} {change}", counted_noun(count, "line end")),
+    };
+    said(to_crlf, "LF → CRLF") + &said(to_lf, "CRLF → LF")
 }
 
 /// `1 file`, `2 files`.

@@ -97,38 +97,72 @@ impl ChangeSet {
     /// deletions, git's extended headers for moves, modes and binary files, and for every file of a
     /// set that has one without hunks. Never shortened.
     ///
-    /// Bytes that are not UTF-8 are shown as `\xE9`, so such a difference is for reading only.
+    /// Bytes that are not UTF-8 are shown as `\xE9`, so such a difference is for reading only;
+    /// [`patch`](Self::patch) has them as they are.
     pub fn unified(&self, context_lines: usize) -> String {
         unified::all(&self.diff(context_lines))
+    }
+
+    /// The whole set as `git apply` takes it: the [unified](Self::unified) text with every byte of the
+    /// contents as it is. Binary files have their lines too, as with `git diff --text`; only a file
+    /// that is kept on disk and cannot be read back has none.
+    pub fn patch(&self, context_lines: usize) -> Vec<u8> {
+        let mut sides = Vec::with_capacity(self.changes().len());
+        let diffs: Vec<FileDiff> = self
+            .changes()
+            .iter()
+            .map(|change| {
+                let contents = sides_of(change, |_| true);
+                let diff = diff_of(change, contents.as_ref(), context_lines);
+                sides.push(contents);
+                diff
+            })
+            .collect();
+        let mut patch = Vec::new();
+        for (text, sides) in unified::each(&diffs).zip(&sides) {
+            match sides {
+                Some((old, new)) => text.write_raw(old, new, &mut patch),
+                None => patch.extend(text.to_string().into_bytes()),
+            }
+        }
+        patch
     }
 }
 
 impl Change {
     /// The line differences of this change.
     pub fn diff(&self, context_lines: usize) -> FileDiff {
-        let to = self.to_state();
-        let from = self.from_state();
-        let sides = sides(self);
-        let (binary, hunks) = match &sides {
-            Some((old, new)) => (false, lines::hunks(old, new, edits(self), context_lines)),
-            None => (true, Vec::new()),
-        };
-        let count =
-            |tag| hunks.iter().flat_map(|hunk| &hunk.lines).filter(|line| line.tag == tag).count();
-        FileDiff {
-            path: self.path().clone(),
-            source: self.source().filter(|source| *source != self.path()).cloned(),
-            verb: self.verb(),
-            kind: to.as_ref().or(from).map_or(FileKind::File, |state| state.kind),
-            old_mode: from.map(|state| state.mode),
-            new_mode: to.as_ref().map(|state| state.mode),
-            old_len: from.map_or(0, |state| state.len),
-            new_len: to.as_ref().map_or(0, |state| state.len),
-            binary,
-            added: count(LineTag::Added),
-            removed: count(LineTag::Removed),
-            hunks,
-        }
+        diff_of(self, sides(self).as_ref(), context_lines)
+    }
+}
+
+/// The differences between two `sides` of a change; a binary file where there are none.
+fn diff_of(
+    change: &Change,
+    sides: Option<&(Bytes<'_>, Bytes<'_>)>,
+    context_lines: usize,
+) -> FileDiff {
+    let to = change.to_state();
+    let from = change.from_state();
+    let (binary, hunks) = match sides {
+        Some((old, new)) => (false, lines::hunks(old, new, edits(change), context_lines)),
+        None => (true, Vec::new()),
+    };
+    let count =
+        |tag| hunks.iter().flat_map(|hunk| &hunk.lines).filter(|line| line.tag == tag).count();
+    FileDiff {
+        path: change.path().clone(),
+        source: change.source().filter(|source| *source != change.path()).cloned(),
+        verb: change.verb(),
+        kind: to.as_ref().or(from).map_or(FileKind::File, |state| state.kind),
+        old_mode: from.map(|state| state.mode),
+        new_mode: to.as_ref().map(|state| state.mode),
+        old_len: from.map_or(0, |state| state.len),
+        new_len: to.as_ref().map_or(0, |state| state.len),
+        binary,
+        added: count(LineTag::Added),
+        removed: count(LineTag::Removed),
+        hunks,
     }
 }
 
@@ -165,16 +199,24 @@ type Bytes<'a> = Cow<'a, [u8]>;
 /// Both contents, for as long as they are compared; two empty ones where they are equal, as for a
 /// plain move. None where there are no lines to compare.
 fn sides(change: &Change) -> Option<(Bytes<'_>, Bytes<'_>)> {
+    sides_of(change, |bytes| !lines::is_binary(bytes))
+}
+
+/// The same, of contents that have lines.
+fn sides_of(
+    change: &Change,
+    has_lines: impl Fn(&[u8]) -> bool,
+) -> Option<(Bytes<'_>, Bytes<'_>)> {
     let (before, after) = (change.before(), change.after());
     if before == after {
         return Some((Cow::Borrowed(&[]), Cow::Borrowed(&[])));
     }
-    Some((text_of(before)?, text_of(after)?))
+    Some((side(before, &has_lines)?, side(after, &has_lines)?))
 }
 
-fn text_of(content: Option<&Content>) -> Option<Bytes<'_>> {
+fn side<'c>(content: Option<&'c Content>, has_lines: &dyn Fn(&[u8]) -> bool) -> Option<Bytes<'c>> {
     match content {
-        Some(content) => content.bytes().ok().filter(|bytes| !lines::is_binary(bytes)),
+        Some(content) => content.bytes().ok().filter(|bytes| has_lines(bytes)),
         None => Some(Cow::Borrowed(&[])),
     }
 }

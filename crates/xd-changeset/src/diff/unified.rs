@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use super::lines::Lines;
 use super::{DiffLine, FileDiff, Hunk, LineTag};
 use crate::shown::acts;
 use crate::{FileKind, RelPath};
@@ -17,18 +18,51 @@ impl fmt::Display for FileDiff {
 
 /// Several files' differences as one text.
 pub(super) fn all(diffs: &[FileDiff]) -> String {
-    // Headers without a hunk end where the next extended header begins and nowhere else.
-    let bare = diffs.iter().any(|diff| diff.hunks.is_empty());
-    let mut text = String::new();
-    for diff in diffs {
-        text.push_str(&Headed { diff, extended: bare || !diff.is_plain() }.to_string());
-    }
-    text
+    each(diffs).map(|headed| headed.to_string()).collect()
 }
 
-struct Headed<'a> {
+/// Several files' differences as parts of one text.
+pub(super) fn each(diffs: &[FileDiff]) -> impl Iterator<Item = Headed<'_>> {
+    // Headers without a hunk end where the next extended header begins and nowhere else.
+    let bare = diffs.iter().any(|diff| diff.hunks.is_empty());
+    diffs.iter().map(move |diff| Headed { diff, extended: bare || !diff.is_plain() })
+}
+
+/// A file's differences with the headers that it has among others.
+pub(super) struct Headed<'a> {
     diff: &'a FileDiff,
     extended: bool,
+}
+
+impl Headed<'_> {
+    /// Writes it with the lines as they are in the contents.
+    pub(super) fn write_raw(&self, old: &[u8], new: &[u8], patch: &mut Vec<u8>) {
+        let (old, new) = (Lines::of(old), Lines::of(new));
+        // The headers, and the hunks without their lines.
+        let headers = FileDiff { hunks: Vec::new(), ..self.diff.clone() };
+        let plain = Headed { diff: &headers, extended: self.extended };
+        patch.extend(plain.to_string().into_bytes());
+        if !self.diff.hunks.is_empty() {
+            patch.extend(self.diff.sides_of_hunks().into_bytes());
+        }
+        for hunk in &self.diff.hunks {
+            patch.extend(hunk.place().into_bytes());
+            for line in &hunk.lines {
+                let (mark, bytes) = match (line.tag, line.old_number, line.new_number) {
+                    (LineTag::Removed, Some(at), _) => (b'-', old.get(at - 1)),
+                    (LineTag::Added, _, Some(at)) => (b'+', new.get(at - 1)),
+                    (LineTag::Context, Some(at), _) => (b' ', old.get(at - 1)),
+                    // Every line has a number on each side that has it.
+                    (LineTag::Removed | LineTag::Added | LineTag::Context, _, _) => continue,
+                };
+                patch.push(mark);
+                patch.extend_from_slice(bytes);
+                if line.missing_newline {
+                    patch.extend_from_slice(b"\n\\ No newline at end of file\n");
+                }
+            }
+        }
+    }
 }
 
 impl fmt::Display for Headed<'_> {
@@ -58,19 +92,34 @@ impl FileDiff {
         if extended {
             self.extended_headers(f, old_path, self.changes_mode())?;
         }
-        let old = self.old_mode.map_or(Cow::Borrowed("/dev/null"), |_| quoted("a/", old_path));
-        let new = self.new_mode.map_or(Cow::Borrowed("/dev/null"), |_| quoted("b/", &self.path));
         if self.binary {
+            let (old, new) = self.sides();
             return writeln!(f, "Binary files {old} and {new} differ");
         }
         if !self.hunks.is_empty() {
-            writeln!(f, "--- {old}\n+++ {new}")?;
+            f.write_str(&self.sides_of_hunks())?;
         }
         self.hunks.iter().try_for_each(|hunk| write!(f, "{hunk}"))
     }
 }
 
 impl FileDiff {
+    /// What the headers call both sides.
+    fn sides(&self) -> (Cow<'_, str>, Cow<'_, str>) {
+        let old_path = self.source.as_ref().unwrap_or(&self.path);
+        let nothing = Cow::Borrowed("/dev/null");
+        (
+            self.old_mode.map_or(nothing.clone(), |_| quoted("a/", old_path)),
+            self.new_mode.map_or(nothing, |_| quoted("b/", &self.path)),
+        )
+    }
+
+    /// The two lines in front of the hunks.
+    fn sides_of_hunks(&self) -> String {
+        let (old, new) = self.sides();
+        format!("--- {old}\n+++ {new}\n")
+    }
+
     fn extended_headers(
         &self,
         f: &mut fmt::Formatter<'_>,
@@ -106,19 +155,22 @@ impl FileDiff {
     }
 }
 
-impl fmt::Display for Hunk {
-    /// The `@@` line and the lines, each with its mark.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl Hunk {
+    /// The line in front of its lines.
+    fn place(&self) -> String {
         let span = |start: usize, lines: usize| match lines {
             1 => start.to_string(),
             _other => format!("{start},{lines}"),
         };
-        writeln!(
-            f,
-            "@@ -{} +{} @@",
-            span(self.old_start, self.old_lines),
-            span(self.new_start, self.new_lines)
-        )?;
+        let old = span(self.old_start, self.old_lines);
+        format!("@@ -{old} +{} @@\n", span(self.new_start, self.new_lines))
+    }
+}
+
+impl fmt::Display for Hunk {
+    /// The `@@` line and the lines, each with its mark.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.place())?;
         self.lines.iter().try_for_each(|line| line.fmt(f))
     }
 }

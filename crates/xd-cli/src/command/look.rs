@@ -163,9 +163,12 @@ pub(crate) fn diff(
             "`xd show` says what is known of it; git has the change if it was applied.",
         ));
     };
-    let unified = ChangeSet::unified(change_set, preview::CONTEXT_LINES);
     screen.page();
-    screen.bytes(unified.as_bytes());
+    if screen.is_terminal() {
+        screen.text(&ChangeSet::unified(change_set, preview::CONTEXT_LINES));
+    } else {
+        screen.bytes(&ChangeSet::patch(change_set, preview::CONTEXT_LINES));
+    }
     Ok(Status::Done)
 }
 

@@ -1,7 +1,8 @@
 //! `xd edit --rule`, its limits, `xd patch`, and the devices that stage.
 
+use std::fs;
 use std::io::Write as _;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 
 use crate::{Folder, Run};
 
@@ -108,6 +109,77 @@ fn a_patch_is_staged_from_a_file_or_from_standard_input() {
     folder.put("my.patch", &folder.xd(&["show", "1", "--diff"]).out);
     let run = folder.xd(&["patch", "my.patch"]);
     assert_eq!(run.status, 0, "{run:?}");
+}
+
+// Whatever the bytes are: `git apply` makes of the diff what `xd resolve` makes of the stage.
+#[test]
+fn the_diff_of_a_staged_action_is_a_patch_for_git() {
+    const LATIN: &[u8] = b"caf\xe9\nna\xefve\nend";
+    const WINDOWS: &[u8] = b"one\r\ntwo\r\n";
+    const NUL: &[u8] = b"a\0b\nc\n";
+    let files: [(&str, &[u8], &[u8]); 4] = [
+        ("latin.txt", LATIN, b"CAF\xc9\nna\xefve\nend\xff"),
+        ("windows.txt", WINDOWS, b"one\ntwo\r\n"),
+        ("nul.bin", NUL, b"a\0B\nc\n"),
+        ("sp ace.txt", b"x", b"\xff\n"),
+    ];
+    let folder = Folder::new(&[]);
+    let other = Folder::new(&[]);
+    let mut patch = Vec::new();
+    for (name, before, after) in files {
+        fs::write(folder.path().join(name), before).unwrap();
+        fs::write(other.path().join(name), before).unwrap();
+        let lines = |bytes: &[u8], mark: &[u8]| {
+            let mut text = Vec::new();
+            for line in bytes.split_inclusive(|byte| *byte == b'\n') {
+                text.extend_from_slice(mark);
+                text.extend_from_slice(line);
+                if !line.ends_with(b"\n") {
+                    text.extend_from_slice(b"\n\\ No newline at end of file\n");
+                }
+            }
+            text
+        };
+        let count = |bytes: &[u8]| bytes.split_inclusive(|byte| *byte == b'\n').count();
+        let (olds, news) = (count(before), count(after));
+        let header = format!("--- a/{name}\n+++ b/{name}\n@@ -1,{olds} +1,{news} @@\n");
+        patch.extend(header.into_bytes());
+        patch.extend(lines(before, b"-"));
+        patch.extend(lines(after, b"+"));
+    }
+    fs::write(folder.path().join(".git-patch"), &patch).unwrap();
+    let staged = folder.xd(&["--json", "patch", ".git-patch"]);
+    assert_eq!(staged.status, 0, "{staged:?}");
+    fs::remove_file(folder.path().join(".git-patch")).unwrap();
+    let shown = folder.command(&["show", "--diff"]).output().unwrap();
+    assert!(shown.status.success(), "{shown:?}");
+    // In a terminal the same is inert: the bytes that are not text are spelt out.
+    fs::write(other.path().join("made.patch"), &shown.stdout).unwrap();
+    let mut git = Command::new("git");
+    git.args(["apply", "--whitespace=nowarn", "made.patch"]).current_dir(other.path());
+    let git = git.env("GIT_CEILING_DIRECTORIES", other.path().parent().unwrap()).output().unwrap();
+    assert!(git.status.success(), "{git:?}\n{}", String::from_utf8_lossy(&shown.stdout));
+    fs::remove_file(other.path().join("made.patch")).unwrap();
+    assert_eq!(folder.xd(&["resolve", "--no-durable", "It fits."]).status, 0);
+    assert_eq!(other.tree(), folder.tree());
+    for (name, _, after) in files {
+        assert_eq!(fs::read(folder.path().join(name)).unwrap(), after, "{name}");
+    }
+}
+
+// A change of line ends alone is told in words: the lines look alike.
+#[test]
+fn a3_a_change_of_line_ends_is_told_to_a_person_and_to_a_model() {
+    let folder = Folder::new(&[("a.txt", "one\r\ntwo\r\n"), ("b.txt", "one\ntwo\n")]);
+    let text = "--- a/a.txt\n+++ b/a.txt\n@@ -1,2 +1,2 @@\n-one\r\n-two\r\n+one\n+two\n\
+                --- a/b.txt\n+++ b/b.txt\n@@ -1,2 +1,2 @@\n-one\n+one\r\n two\n";
+    let run = patch(&folder, &["--json", "patch"], text).json();
+    let preview = run["staged"]["preview"].as_str().unwrap();
+    assert!(preview.contains("a.txt: edited, 2 line ends CRLF → LF (+2 -2)"), "{preview}");
+    assert!(preview.contains("b.txt: edited, 1 line end LF → CRLF (+1 -1)"), "{preview}");
+    let shown = folder.xd(&["show"]).out;
+    assert!(shown.contains("a.txt (line ends CRLF → LF)"), "{shown}");
+    assert!(shown.contains("b.txt (line ends LF → CRLF)"), "{shown}");
 }
 
 #[test]
