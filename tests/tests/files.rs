@@ -270,3 +270,24 @@ async fn w1_content_that_is_no_text_is_refused() {
     }
     assert_eq!(bench.text("a.txt"), "one\n");
 }
+
+// CONTRACT W3: what quotes its operand quotes a giant one in part.
+#[tokio::test]
+async fn w3_a_path_longer_than_any_is_refused_in_few_words() {
+    let bench = Bench::new(&[]);
+    for length in [5_000, 1_000_000] {
+        for path in ["ä".repeat(length / 2), "a/".repeat(length / 2), "../".repeat(length / 3)] {
+            let answers = [
+                bench.write(&path, "x").await,
+                bench.read(&path).await,
+                bench.read(&format!("{path}:1-2")).await,
+            ];
+            for answer in answers {
+                let text = answer.joined();
+                assert!(answer.is_error && text.len() < 1_000, "{} bytes", text.len());
+                assert!(text.contains("bytes long"), "{text}");
+            }
+        }
+    }
+    assert!(bench.picture().is_empty());
+}

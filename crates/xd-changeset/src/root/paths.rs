@@ -11,6 +11,10 @@ use crate::shown::Shown;
 
 /// How many links are followed for one path, as the system itself does.
 const MAX_LINKS: usize = 40;
+/// How long a path may be, in bytes, as the systems themselves have it.
+const MAX_PATH_BYTES: usize = 4096;
+/// How many characters of a longer one are quoted.
+const BEGIN: usize = 64;
 
 /// Why a path is not one inside the workspace (`CONTRACT W3`). Each variant names the operand.
 #[derive(Debug, thiserror::Error)]
@@ -24,6 +28,17 @@ pub enum PathError {
     Nul {
         /// The path as given.
         path: String,
+    },
+    /// It is longer than any path can be.
+    #[error(
+        "'{}…' is {bytes} bytes long, and a path has {MAX_PATH_BYTES} at the most",
+        Shown(begin)
+    )]
+    TooLong {
+        /// How it begins.
+        begin: String,
+        /// Its length in bytes.
+        bytes: usize,
     },
     /// It names the workspace root itself.
     #[error("'{}' is the workspace root itself; give the path of a file in it", Shown(path))]
@@ -88,6 +103,10 @@ impl Root {
     pub fn relative_or_root(&self, user_path: &str) -> Result<Option<RelPath>, PathError> {
         if user_path.is_empty() {
             return Err(PathError::Empty);
+        }
+        if user_path.len() > MAX_PATH_BYTES {
+            let begin = user_path.chars().take(BEGIN).collect();
+            return Err(PathError::TooLong { begin, bytes: user_path.len() });
         }
         if user_path.contains('\0') {
             return Err(PathError::Nul { path: user_path.to_owned() });
