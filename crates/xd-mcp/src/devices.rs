@@ -222,7 +222,7 @@ impl Devices {
                 {
                     ConnectError::Ended
                 }
-                error => ConnectError::Handshake(error.to_string()),
+                error => ConnectError::Handshake(web::told(&error.to_string())),
             }),
             Err(_) => Err(ConnectError::Slow(limit)),
         };

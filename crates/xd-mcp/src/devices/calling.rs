@@ -70,9 +70,9 @@ impl Caller {
                  repeated."
             )),
             Ok(Err(error)) => Called::Unknown(format!(
-                "The server `{server}` ended before it answered ({}). Whether the call ran is not \
+                "The server `{server}` ended before it answered{}. Whether the call ran is not \
                  known; it was not repeated. Look before you try again.",
-                Visible(&error.to_string())
+                why(&error)
             )),
             Err(_) => Called::Unknown(format!(
                 "The server `{server}` did not answer within {:?}. The call may still have an effect; \
@@ -93,6 +93,16 @@ impl Caller {
     /// Foreign text, as much of it as is passed on.
     pub(super) fn bounded(&self, text: &str) -> String {
         cut(text, self.limits.result).into_owned()
+    }
+}
+
+/// What there is to tell of an error of the connection.
+fn why(error: &ServiceError) -> String {
+    match error {
+        ServiceError::TransportSend(error) => {
+            format!(" ({})", Visible(&web::told(&error.error.to_string())))
+        }
+        _ => String::new(),
     }
 }
 

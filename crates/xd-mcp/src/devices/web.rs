@@ -7,7 +7,7 @@ use rmcp::{
     RoleClient,
     transport::{
         StreamableHttpClientTransport, Transport,
-        streamable_http_client::StreamableHttpClientTransportConfig,
+        streamable_http_client::{StreamableHttpClientTransportConfig, StreamableHttpError},
     },
 };
 
@@ -41,14 +41,43 @@ pub(super) fn transport(
     Ok(StreamableHttpClientTransport::with_client(client, config))
 }
 
+/// What went wrong, without the address: it may hold a key.
+pub(super) fn told(error: &str) -> String {
+    const URL: &str = " for url (";
+    let mut told = String::with_capacity(error.len());
+    let mut rest = error;
+    while let Some(at) = rest.find(URL) {
+        told.push_str(&rest[..at]);
+        rest = rest[at + URL.len()..].split_once(')').map_or("", |(_, rest)| rest);
+    }
+    told + rest
+}
+
 /// Whether a request is known not to have reached the server.
 pub(super) fn never_arrived(error: &(dyn std::error::Error + 'static)) -> bool {
     let mut cause = Some(error);
     while let Some(error) = cause {
-        if error.downcast_ref::<reqwest::Error>().is_some_and(reqwest::Error::is_connect) {
+        // It wraps the client's error without calling it a source.
+        let wrapped = match error.downcast_ref::<StreamableHttpError<reqwest::Error>>() {
+            Some(StreamableHttpError::Client(error)) => Some(error),
+            Some(_) | None => error.downcast_ref(),
+        };
+        if wrapped.is_some_and(reqwest::Error::is_connect) {
             return true;
         }
         cause = error.source();
     }
     false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_is_not_told() {
+        let error = "Client error: error sending request for url (http://x/?key=k), when greeting";
+        assert_eq!(told(error), "Client error: error sending request, when greeting");
+        assert_eq!(told("plain"), "plain");
+    }
 }
