@@ -235,11 +235,9 @@ impl Lang {
                 &[("contract C { function f() public {\n", ";\n} }\n")],
             ],
             SupportLang::Yaml => &[&[("", ""), ("{", "}")]],
-            SupportLang::Zig => &[
-                &[("", "")],
-                &[("fn f() void {\n", "\n}\n")],
-                &[("fn f() void {\n", ";\n}\n")],
-            ],
+            SupportLang::Zig => {
+                &[&[("", "")], &[("fn f() void {\n", "\n}\n")], &[("fn f() void {\n", ";\n}\n")]]
+            }
             SupportLang::Scala | SupportLang::Kotlin | SupportLang::Swift => {
                 &[&[("", "")], &[("class C {\n", "\n}\n")]]
             }

@@ -148,7 +148,9 @@ impl PreviewText<'_> {
 fn line_ends(diff: &FileDiff) -> String {
     let (mut to_crlf, mut to_lf) = (0, 0);
     for hunk in &diff.hunks {
-        for run in hunk.lines.chunk_by(|a, b| (a.tag == LineTag::Context) == (b.tag == LineTag::Context)) {
+        for run in
+            hunk.lines.chunk_by(|a, b| (a.tag == LineTag::Context) == (b.tag == LineTag::Context))
+        {
             let of = |tag| run.iter().filter(move |line| line.tag == tag).map(|line| &line.text);
             for (old, new) in of(LineTag::Removed).zip(of(LineTag::Added)) {
                 to_crlf += usize::from(new.strip_suffix('\r') == Some(old));

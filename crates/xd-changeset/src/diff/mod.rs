@@ -196,10 +196,7 @@ fn sides(change: &Change) -> Option<(Bytes<'_>, Bytes<'_>)> {
 }
 
 /// The same, of contents that have lines.
-fn sides_of(
-    change: &Change,
-    has_lines: impl Fn(&[u8]) -> bool,
-) -> Option<(Bytes<'_>, Bytes<'_>)> {
+fn sides_of(change: &Change, has_lines: impl Fn(&[u8]) -> bool) -> Option<(Bytes<'_>, Bytes<'_>)> {
     let (before, after) = (change.before(), change.after());
     if before == after {
         return Some((Cow::Borrowed(&[]), Cow::Borrowed(&[])));
