@@ -22,7 +22,10 @@ pub(crate) fn uncaptured(
     let mut captures: Vec<Range<usize>> = singles.map(|node| node.range()).collect();
     for name in &pattern.bindings.lists {
         let nodes = env.get_multiple_matches(name);
-        captures.extend(nodes.iter().map(|node| node.range()));
+        // The nodes of a list stand side by side.
+        if let (Some(first), Some(last)) = (nodes.first(), nodes.last()) {
+            captures.push(first.range().start..last.range().end);
+        }
     }
     let captured = |range: &Range<usize>| {
         captures.iter().any(|capture| capture.start <= range.start && range.end <= capture.end)

@@ -181,6 +181,30 @@ fn case_177_separators_of_every_family() {
     }
 }
 
+// Invariant A9: matching passes over what stands at the end of a block that the pattern closes.
+#[test]
+fn a1_what_a_match_holds_and_its_pattern_does_not_is_refused() {
+    let pat = "if a:\n    x()\nelse:\n    y()";
+    let whole = "if a:\n    x()\nelse:\n    y()\n";
+    check("python", whole, pat, "z()", "z()\n");
+    let more = "if a:\n    x()\n    kept()\nelse:\n    y()\n";
+    match run("python", more, pat, "z()") {
+        None => {}
+        Some(result) => assert_eq!(
+            result.unwrap_err().to_string(),
+            "ops[0] at lines 1-5 (bytes 0..46, `if a:`) would lose `kept()`, which `pat` neither has nor captures; nothing is staged: capture it with a variable, or write `$$$` in `pat` where it may be lost"
+        ),
+    }
+    // What stands behind the last piece of the pattern is no part of the match.
+    check(
+        "python",
+        "if a:\n    x()\n    kept()\n",
+        "if a:\n    x()",
+        "if b:\n    x()",
+        "if b:\n    x()\n    kept()\n",
+    );
+}
+
 // ---- Patterns in every family ----
 
 #[test]
