@@ -9,6 +9,7 @@ use std::ops::Range;
 use ast_grep_core::{Node, NodeMatch};
 
 use crate::around::{Around, Change};
+use crate::dropped::{DroppedComment, comments_in, dropped};
 use crate::expand::{Expansion, FileStyle, expand};
 use crate::indent::Lines;
 use crate::op::{CompiledOp, Finder, Program};
@@ -16,9 +17,6 @@ use crate::refusal::{Refusal, site};
 use crate::removal::{Removal, removals};
 use crate::tree::{Doc, Tree, Walk, glimpse, line_of, place_of, walk};
 use crate::uncaptured::uncaptured;
-
-/// At most this many dropped comments of one file are told one by one; all are counted.
-const COMMENTS_TOLD: usize = 20;
 
 /// One replacement of bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,15 +27,6 @@ pub struct Edit {
     pub text: String,
     /// Index of the operation in the caller's list.
     pub op: usize,
-}
-
-/// A comment that a rewrite takes away.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct DroppedComment {
-    /// Its line in the source, from 1.
-    pub line: usize,
-    /// How it begins.
-    pub text: String,
 }
 
 /// What a rewrite of one source came to.
@@ -130,14 +119,9 @@ pub(crate) fn rewrite_for(
     for replacement in &replacements {
         result.by_op[replacement.op] += 1;
     }
-    count_dropped(
-        &replacements,
-        &result.edits,
-        &comments_in(&tree, &result.edits, &program.comments),
-        source,
-        &mut result.dropped,
-        &mut result.dropped_comments,
-    );
+    let kept = replacements.iter().flat_map(|replacement| &replacement.kept);
+    let comments = comments_in(&tree, &result.edits, &program.comments);
+    (result.dropped, result.dropped_comments) = dropped(kept, &result.edits, &comments, source);
     if let Some(after) = parsed_result(program, &tree, source, &result.edits, &replacements)? {
         result.regrowing = regrowing_rules(program, &after, &result.edits);
     }
@@ -278,23 +262,6 @@ fn replacement(
     }
 }
 
-/// The comments that begin inside of edits.
-fn comments_in(tree: &Tree, edits: &[Edit], is_comment: &[bool]) -> Vec<Range<usize>> {
-    let mut comments = Vec::new();
-    walk(tree.cursor(), |node, _| {
-        let next = edits.partition_point(|edit| edit.range.end <= node.start_byte());
-        if edits.get(next).is_none_or(|edit| edit.range.start >= node.end_byte()) {
-            return Walk::Over;
-        }
-        if is_comment.get(usize::from(node.kind_id())) == Some(&true) {
-            comments.push(node.byte_range());
-            return Walk::Over;
-        }
-        Walk::Into
-    });
-    comments
-}
-
 /// Matches `node`: the match, and the bytes that it replaces.
 fn matched<'t>(
     op: &CompiledOp,
@@ -384,45 +351,6 @@ fn edits_of(tree: &Tree, source: &str, replacements: &[Replacement]) -> Result<V
         }
     }
     Ok(edits)
-}
-
-/// Counts the comments inside edited bytes that no capture carries over.
-fn count_dropped(
-    replacements: &[Replacement],
-    edits: &[Edit],
-    comments: &[Range<usize>],
-    source: &str,
-    dropped: &mut usize,
-    told: &mut Vec<DroppedComment>,
-) {
-    if comments.is_empty() {
-        return;
-    }
-    let mut kept: Vec<&Range<usize>> =
-        replacements.iter().flat_map(|replacement| &replacement.kept).collect();
-    kept.sort_by_key(|range| range.start);
-    // Captures nest only as a whole, so the furthest end before a place decides.
-    let mut ends: Vec<usize> = Vec::with_capacity(kept.len());
-    for range in &kept {
-        ends.push(ends.last().copied().unwrap_or(0).max(range.end));
-    }
-    for edit in edits {
-        let first = comments.partition_point(|comment| comment.start < edit.range.start);
-        for comment in comments[first..].iter().take_while(|comment| comment.start < edit.range.end)
-        {
-            let before = kept.partition_point(|range| range.start <= comment.start);
-            if before > 0 && ends[before - 1] >= comment.end {
-                continue;
-            }
-            *dropped += 1;
-            if told.len() < COMMENTS_TOLD {
-                told.push(DroppedComment {
-                    line: line_of(source, comment.start),
-                    text: glimpse(source, comment.start, 60),
-                });
-            }
-        }
-    }
 }
 
 /// Parses the result of `edits`; none where there are none.

@@ -46,10 +46,10 @@
 //! - **Invariant A7:** what stands around an edit is read as before: it ends where it ended, takes in
 //!   nothing that stood beside it, and no comment hides it. What cannot be told to be so is refused
 //!   with its place. Text order (HTML, Markdown) is only checked for comments.
-//! - **Invariant A9:** what a match holds is spelt by its pattern, captured, a comment, or matched by
-//!   a variable that is to capture nothing; a match with anything else is refused.
 //! - **Invariant A8:** what is inside a string, a here-document or a template literal keeps its white
 //!   space, in captures and in templates; a result that would not is refused with its place.
+//! - **Invariant A9:** what a match holds is spelt by its pattern, captured, a comment, or matched by
+//!   a variable that is to capture nothing or occurs twice; anything else is refused.
 //!
 //! # Example
 //! ```
@@ -71,6 +71,7 @@
 
 mod around;
 mod doc_comment;
+mod dropped;
 mod engine;
 mod expand;
 mod files;
@@ -97,7 +98,8 @@ mod tree;
 mod uncaptured;
 mod variable;
 
-pub use engine::{DroppedComment, Edit, Rewritten, assemble, rewrite};
+pub use dropped::DroppedComment;
+pub use engine::{Edit, Rewritten, assemble, rewrite};
 pub use language::{Lang, LangError};
 pub use op::{Op, OpError, OpsError, Program, check_ops};
 pub use pattern::PatternError;

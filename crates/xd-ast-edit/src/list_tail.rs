@@ -7,9 +7,11 @@
 
 use std::collections::BTreeMap;
 
+use ast_grep_core::Language as _;
 use ast_grep_core::matcher::PatternNode;
 use ast_grep_core::meta_var::MetaVariable;
 
+use crate::language::Lang;
 use crate::literal::is_list;
 
 /// How many tokens stand behind each list, by its name.
@@ -66,4 +68,56 @@ fn name_of(node: &PatternNode) -> Option<&str> {
         | PatternNode::Terminal { .. }
         | PatternNode::Internal { .. } => None,
     }
+}
+
+/// Puts a semicolon behind every list that stands alone in a body, where the grammar would take
+/// `{ $$$BODY }` for something else (a C++ initialiser).
+pub(crate) fn ended_lists(own: &str, lang: Lang) -> String {
+    let sigil = lang.grammar().expando_char();
+    let mark = String::from_iter([sigil; 3]);
+    let mut out = String::new();
+    let mut rest = own;
+    while let Some(at) = rest.find(&mark) {
+        let name = &rest[at + mark.len()..];
+        let name = &name[..name.len()
+            - name.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || c == '_').len()];
+        let end = at + mark.len() + name.len();
+        let before = rest[..at].trim_end();
+        let before = if before.is_empty() { out.trim_end() } else { before };
+        let alone = before.ends_with(['{', ';', '}'])
+            && !rest[end..].trim_start().starts_with([',', ';', '=', ':', '.', ')']);
+        out.push_str(&rest[..end]);
+        if alone {
+            out.push(';');
+        }
+        rest = &rest[end..];
+    }
+    out + rest
+}
+
+/// Takes the semicolons out again that [`ended_lists`] has put in.
+pub(crate) fn without_list_ends(node: &mut PatternNode) {
+    let PatternNode::Internal { children, .. } = node else { return };
+    let is_end = |node: &PatternNode| matches!(node, PatternNode::Terminal { text, is_named: false, .. } if text == ";");
+    if let [list, end] = children.as_slice()
+        && is_list(list)
+        && is_end(end)
+    {
+        *node = list.clone();
+        return;
+    }
+    children.iter_mut().for_each(without_list_ends);
+    // Where a name alone is no statement, the semicolon is one of its own.
+    let is_empty_statement = |node: &PatternNode| match node {
+        PatternNode::Internal { children, .. } => {
+            matches!(children.as_slice(), [end] if is_end(end))
+        }
+        PatternNode::MetaVar { .. } | PatternNode::Terminal { .. } => false,
+    };
+    let mut behind_list = false;
+    children.retain(|child| {
+        let keep = !(behind_list && is_empty_statement(child));
+        behind_list = is_list(child);
+        keep
+    });
 }

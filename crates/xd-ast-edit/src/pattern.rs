@@ -11,7 +11,7 @@ use ast_grep_core::meta_var::MetaVariable;
 use ast_grep_core::{Language, Node, NodeMatch, Pattern};
 
 use crate::language::Lang;
-use crate::list_tail::{Tails, take_tails};
+use crate::list_tail::{Tails, ended_lists, take_tails, without_list_ends};
 use crate::literal::{Needed, Tokens, accesses_of, is_list, texts_of};
 use crate::tree::{Doc, Tree, glimpse, place_of};
 use crate::variable::{Form, variables};
@@ -107,8 +107,8 @@ pub(crate) struct CompiledPattern {
     pub(crate) needed: Needed,
     /// How many tokens stand behind each list.
     pub(crate) tails: Tails,
-    /// Its text; none where it has variables that capture nothing, so that what they match is
-    /// neither in the text nor captured.
+    /// Its text; none where it has variables that capture nothing or occur twice, so that what they
+    /// match is neither in the text nor captured.
     pub(crate) text: Option<String>,
 }
 
@@ -210,7 +210,7 @@ impl CompiledPattern {
             repeats: found.repeats,
             needed,
             tails,
-            text: (!found.drops).then(|| source.to_owned()),
+            text: (!found.drops && !found.repeats).then(|| source.to_owned()),
         })
     }
 
@@ -333,45 +333,6 @@ pub(crate) fn is_placeholder(
     node.is_missing()
         && ends_statement
         && (node.start_byte() >= end || node.parent().is_some_and(is_variable))
-}
-
-/// Puts a semicolon behind every list that stands alone in a body, where the grammar would take
-/// `{ $$$BODY }` for something else (a C++ initialiser).
-fn ended_lists(own: &str, lang: Lang) -> String {
-    let sigil = lang.grammar().expando_char();
-    let mark = String::from_iter([sigil; 3]);
-    let mut out = String::new();
-    let mut rest = own;
-    while let Some(at) = rest.find(&mark) {
-        let name = &rest[at + mark.len()..];
-        let name = &name[..name.len()
-            - name.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || c == '_').len()];
-        let end = at + mark.len() + name.len();
-        let before = rest[..at].trim_end();
-        let before = if before.is_empty() { out.trim_end() } else { before };
-        let alone = before.ends_with(['{', ';', '}'])
-            && !rest[end..].trim_start().starts_with([',', ';', '=', ':', '.', ')']);
-        out.push_str(&rest[..end]);
-        if alone {
-            out.push(';');
-        }
-        rest = &rest[end..];
-    }
-    out + rest
-}
-
-/// Takes the semicolons out again that [`ended_lists`] has put in.
-fn without_list_ends(node: &mut PatternNode) {
-    let PatternNode::Internal { children, .. } = node else { return };
-    let is_end = |node: &PatternNode| matches!(node, PatternNode::Terminal { text, is_named: false, .. } if text == ";");
-    if let [list, end] = children.as_slice()
-        && is_list(list)
-        && is_end(end)
-    {
-        *node = list.clone();
-        return;
-    }
-    children.iter_mut().for_each(without_list_ends);
 }
 
 pub(crate) fn syntax_error(source: &str, own: &str, at: usize) -> PatternError {

@@ -22,7 +22,10 @@ pub(crate) fn uncaptured(
     let mut captures: Vec<Range<usize>> = singles.map(|node| node.range()).collect();
     for name in &pattern.bindings.lists {
         let nodes = env.get_multiple_matches(name);
-        captures.extend(nodes.iter().map(|node| node.range()));
+        // The nodes of a list stand side by side.
+        if let (Some(first), Some(last)) = (nodes.first(), nodes.last()) {
+            captures.push(first.range().start..last.range().end);
+        }
     }
     let captured = |range: &Range<usize>| {
         captures.iter().any(|capture| capture.start <= range.start && range.end <= capture.end)
@@ -44,4 +47,40 @@ pub(crate) fn uncaptured(
         Walk::Into
     });
     lost
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::language::Lang;
+    use crate::tree::Tree;
+
+    /// What of `code` is told to be lost, where the pattern's own knowledge of it is `change`d.
+    fn lost(code: &str, pat: &str, change: impl Fn(&mut CompiledPattern)) -> Option<String> {
+        let lang = Lang::named("python").ok()?;
+        let mut pattern = CompiledPattern::compile(lang, pat).unwrap();
+        let tree = Tree::parse(code, lang).unwrap();
+        let node = tree.root().dfs().find(|node| pattern.matches(node, false).is_some()).unwrap();
+        let (found, end) = pattern.matches(&node, false).unwrap();
+        change(&mut pattern);
+        let range = uncaptured(&pattern, &found, &(node.range().start..end), code)?;
+        Some(code[range].to_owned())
+    }
+
+    // Invariant A9.
+    #[test]
+    #[cfg(feature = "lang-python")]
+    fn a1_what_is_neither_spelt_nor_captured_is_found() {
+        let nothing = |_: &mut CompiledPattern| {};
+        assert_eq!(lost("f(x, [y], 1)", "f($A, $$$B)", nothing), None);
+        assert_eq!(lost("f(x,  # why\n  1)", "f($A, 1)", nothing), None);
+        // Where a variable captures nothing, or stands twice, that is meant.
+        assert_eq!(lost("f(x, 1)", "f($_, $$$)", nothing), None);
+        assert_eq!(lost("f(g(x), g( x ))", "f($A, $A)", nothing), None);
+        // A capture that went missing, as one of a list that was cut too short.
+        let cut = |pattern: &mut CompiledPattern| pattern.bindings.lists.clear();
+        assert_eq!(lost("f(x, y)", "f($A, $$$B)", cut), Some("y".to_owned()));
+        let cut = |pattern: &mut CompiledPattern| pattern.bindings.singles.clear();
+        assert_eq!(lost("f(old(1))", "f($A)", cut), Some("old".to_owned()));
+    }
 }

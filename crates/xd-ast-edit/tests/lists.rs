@@ -180,3 +180,132 @@ fn case_177_separators_of_every_family() {
         check(lang, source, pat, "", expect);
     }
 }
+
+// Invariant A9: matching passes over what stands at the end of a block that the pattern closes.
+#[test]
+fn a1_what_a_match_holds_and_its_pattern_does_not_is_refused() {
+    let pat = "if a:\n    x()\nelse:\n    y()";
+    let whole = "if a:\n    x()\nelse:\n    y()\n";
+    check("python", whole, pat, "z()", "z()\n");
+    let more = "if a:\n    x()\n    kept()\nelse:\n    y()\n";
+    match run("python", more, pat, "z()") {
+        None => {}
+        Some(result) => assert_eq!(
+            result.unwrap_err().to_string(),
+            "ops[0] at lines 1-5 (bytes 0..46, `if a:`) would lose `kept()`, which `pat` neither has nor captures; nothing is staged: capture it with a variable, or write `$$$` in `pat` where it may be lost"
+        ),
+    }
+    // What stands behind the last piece of the pattern is no part of the match.
+    check(
+        "python",
+        "if a:\n    x()\n    kept()\n",
+        "if a:\n    x()",
+        "if b:\n    x()",
+        "if b:\n    x()\n    kept()\n",
+    );
+}
+
+// ---- Patterns in every family ----
+
+#[test]
+fn a1_a_body_is_a_list_in_every_family() {
+    for (lang, source, pat, out, expect) in [
+        (
+            "csharp",
+            "class A { void f() { if (a) { g(); h(); } } }\n",
+            "if (a) { $$$B }",
+            "if (b) { $$$B }",
+            "class A { void f() { if (b) { g(); h(); } } }\n",
+        ),
+        (
+            "csharp",
+            "class A { public void f() { g(); } }\n",
+            "public void f() { $$$B }",
+            "public void h() { $$$B }",
+            "class A { public void h() { g(); } }\n",
+        ),
+        (
+            "csharp",
+            "class A { void f() { g(); } }\n",
+            "void f() { $$$B }",
+            "void h() { $$$B }",
+            "class A { void h() { g(); } }\n",
+        ),
+        (
+            "dart",
+            "void f() {\n  g(1);\n  h();\n}\n",
+            "void f() { $$$B }",
+            "void k() { $$$B }",
+            "void k() { g(1);\nh(); }\n",
+        ),
+        (
+            "dart",
+            "class A {\n  void f() { g(1); }\n}\n",
+            "void f() { $$$B }",
+            "void k() { $$$B }",
+            "class A {\n  void k() { g(1); }\n}\n",
+        ),
+        (
+            "dart",
+            "void f() {\n  old(1);\n}\n",
+            "old($A);",
+            "fresh($A);",
+            "void f() {\n  fresh(1);\n}\n",
+        ),
+        ("dart", "var x = old(1);\n", "old($A)", "fresh($A)", "var x = fresh(1);\n"),
+        (
+            "php",
+            "<?php\nclass A { function f() { g(); } }\n",
+            "function f() { $$$B }",
+            "function h() { $$$B }",
+            "<?php\nclass A { function h() { g(); } }\n",
+        ),
+        (
+            "lua",
+            "local x = { a = 1, b = 2 }\n",
+            "{ a = 1, $$$B }",
+            "{ $$$B }",
+            "local x = { b = 2 }\n",
+        ),
+        ("lua", "local x = a .. b\n", "a .. $B", "concat(a, $B)", "local x = concat(a, b)\n"),
+        ("hcl", "a = old(1)\n", "old($A)", "fresh($A)", "a = fresh(1)\n"),
+        (
+            "solidity",
+            "contract A { function f() public { old(1); } }\n",
+            "old($A)",
+            "fresh($A)",
+            "contract A { function f() public { fresh(1); } }\n",
+        ),
+        (
+            "zig",
+            "fn f() void { old(1); }\n",
+            "old($A);",
+            "fresh($A);",
+            "fn f() void { fresh(1); }\n",
+        ),
+        ("yaml", "{a: 1, b: 2}\n", "b: 2", "b: 3", "{a: 1, b: 3}\n"),
+        (
+            "kotlin",
+            "fun f() { g(1) }\n",
+            "fun f() { $$$B }",
+            "fun h() { $$$B }",
+            "fun h() { g(1) }\n",
+        ),
+        (
+            "swift",
+            "func f() { g(1) }\n",
+            "func f() { $$$B }",
+            "func h() { $$$B }",
+            "func h() { g(1) }\n",
+        ),
+        (
+            "scala",
+            "object A { def f() = { g(1) } }\n",
+            "def f() = { $$$B }",
+            "def h() = { $$$B }",
+            "object A { def h() = { g(1) } }\n",
+        ),
+    ] {
+        check(lang, source, pat, out, expect);
+    }
+}

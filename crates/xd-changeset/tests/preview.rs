@@ -236,3 +236,35 @@ fn c5_the_inverse_of_the_inverse_makes_the_same() {
     };
     assert_eq!(results(&set), results(&again));
 }
+
+// What `git apply` makes of the patch is what the set makes: any bytes, any line ends.
+#[test]
+fn f4_a_patch_has_every_byte_as_it_is() {
+    let files: [(&str, &[u8], &[u8]); 6] = [
+        ("latin", b"caf\xe9\nna\xefve\nend", b"CAF\xc9\nna\xefve\nend\xff"),
+        ("windows", b"one\r\ntwo\r\n", b"one\ntwo\r\n"),
+        ("nul", b"a\0b\nc\n", b"a\0B\nc\n"),
+        ("sp ace", b"x", b"\xff\n"),
+        ("last", b"a\nb", b"a\nc"),
+        ("plain", b"1\n2\n3\n4\n5\n6\n7\n8\n9\n", b"1\n2\n3\n4\nfive\n6\n7\n8\n9\n"),
+    ];
+    let changes = files.map(|(path, before, after)| replace(path, before, after)).to_vec();
+    let patch = ChangeSet::new(changes).unwrap().patch(3);
+    let folder = tempfile::TempDir::new().unwrap();
+    for (path, before, _) in files {
+        std::fs::write(folder.path().join(path), before).unwrap();
+    }
+    std::fs::write(folder.path().join("made.patch"), &patch).unwrap();
+    let mut git = std::process::Command::new("git");
+    git.args(["apply", "--whitespace=nowarn", "made.patch"]).current_dir(folder.path());
+    git.env("GIT_CEILING_DIRECTORIES", folder.path().parent().unwrap());
+    let git = git.output().unwrap();
+    assert!(git.status.success(), "{git:?}\n{}", String::from_utf8_lossy(&patch));
+    for (path, _, after) in files {
+        assert_eq!(std::fs::read(folder.path().join(path)).unwrap(), after, "{path}");
+    }
+    // Where all is text, the patch is the text that is shown.
+    let text = ChangeSet::new(vec![replace("a", b"1\r\n2", b"1\r\nx\n"), replace("b", b"", b"x")]);
+    let text = text.unwrap();
+    assert_eq!(text.patch(3), text.unified(3).into_bytes());
+}
