@@ -2,18 +2,20 @@
 
 mod address;
 mod agent;
-mod decide;
+pub(crate) mod decide;
 mod devices;
 mod edit;
 mod log;
 mod look;
 mod mcp;
 mod operands;
+pub(crate) mod part;
 mod patch;
 pub(crate) mod preview;
 mod record;
 mod recover;
 mod restage;
+mod review;
 mod undo;
 
 use std::{io::Read as _, path::Path};
@@ -22,7 +24,7 @@ use xd_protocol::Verdict;
 use xd_write::Direction;
 
 use crate::{
-    arguments::{Arguments, Command, CommitArguments, DecisionArguments},
+    arguments::{Arguments, Command, CommitArguments, DecisionArguments, RejectArguments},
     demo,
     failure::{Failure, Status},
     screen::Screen,
@@ -45,11 +47,13 @@ pub(crate) fn run(arguments: &Arguments, screen: &mut Screen) -> Result<Status, 
         )),
         Command::Show { number, diff: true } => look::diff(directory, *number, screen),
         Command::Patch { file } => patch::run(directory, file, screen),
-        Command::Resolve(DecisionArguments { decision, commit }) => {
-            decide::run(directory, Verdict::Apply, decision, *commit, screen)
+        Command::Review => review::run(directory, screen),
+        Command::Resolve(DecisionArguments { decision, part, commit }) => {
+            decide::run(directory, Verdict::Apply, (decision, part), *commit, screen)
         }
-        Command::Reject(decision) => {
-            decide::run(directory, Verdict::Discard, decision, CommitArguments::default(), screen)
+        Command::Reject(RejectArguments { decision, part }) => {
+            let commit = CommitArguments::default();
+            decide::run(directory, Verdict::Discard, (decision, part), commit, screen)
         }
         Command::Undo(undo) => undo::run(directory, Direction::Undo, undo, screen),
         Command::Redo(redo) => undo::run(directory, Direction::Redo, redo, screen),

@@ -10,6 +10,7 @@ mod demo;
 mod failure;
 mod place;
 mod recovered;
+mod review;
 mod screen;
 mod usage;
 

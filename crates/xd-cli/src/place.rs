@@ -37,14 +37,26 @@ impl Place {
         commit: CommitArguments,
         screen: &mut Screen,
     ) -> Result<Self, Failure> {
+        let (place, told) = Self::settle(directory, commit, PATIENCE)?;
+        screen.recovered(told);
+        Ok(place)
+    }
+
+    /// The same, and what was settled with it, for a command that prints nothing just now. It waits
+    /// so long for another one.
+    pub(crate) fn settle(
+        directory: &Path,
+        commit: CommitArguments,
+        patience: Duration,
+    ) -> Result<(Self, Recovered), Failure> {
         let commits = Options::default().durable(!commit.no_durable);
         let workspace = workspace(directory)?.with_commits(commits);
         let state = StateFolder::open(&workspace, SESSION).map_err(state_failure)?;
-        let lock = state.lock(PATIENCE).map_err(state_failure)?;
+        let lock = state.lock(patience).map_err(state_failure)?;
         let (session, restored) =
             restore(&workspace, &state, Some(&lock)).map_err(state_failure)?;
-        screen.recovered(Recovered::of(&restored));
-        Ok(Self { workspace, session: Arc::new(session), state, _lock: lock })
+        let place = Self { workspace, session: Arc::new(session), state, _lock: lock };
+        Ok((place, Recovered::of(&restored)))
     }
 
     /// The tools and devices of a shell.

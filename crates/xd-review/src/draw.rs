@@ -176,11 +176,11 @@ fn status(review: &Review, canvas: &mut Canvas<'_>, y: usize) -> Option<(u16, u1
             Told::Done(_) | Told::Nothing => None,
         };
         if let Some(text) = told.filter(|_| y > 1) {
-            canvas.line(y - 1, &Line::of(text, Role::Error).cut(width, cells).pad(
-                width,
-                Role::Text,
-                cells,
-            ), None);
+            canvas.line(
+                y - 1,
+                &Line::of(text, Role::Error).cut(width, cells).pad(width, Role::Text, cells),
+                None,
+            );
         }
         // The end of what is typed stays in view; half the line at least is for it.
         let label = clean_line(&label);

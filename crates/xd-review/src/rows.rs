@@ -180,14 +180,8 @@ fn counts(added: usize, removed: usize) -> Line {
 
 fn hunk_line(hunk: &Hunk, (at, of): (usize, usize), open: bool) -> Line {
     let (old, new) = ((hunk.old_start, hunk.old_lines), (hunk.new_start, hunk.new_lines));
-    let text = format!(
-        "    {}change {at} of {of}  -{},{} +{},{}",
-        sign(open),
-        old.0,
-        old.1,
-        new.0,
-        new.1
-    );
+    let text =
+        format!("    {}change {at} of {of}  -{},{} +{},{}", sign(open), old.0, old.1, new.0, new.1);
     Line::of(&text, Role::Hunk)
 }
 

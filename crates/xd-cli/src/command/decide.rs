@@ -9,9 +9,9 @@ use xd_resolve::{ActionState, Decider, ToolCall, ToolResult, resolve_dispatch_de
 use xd_session::Session;
 use xd_write::CallScope;
 
-use super::block_on;
+use super::{block_on, part};
 use crate::{
-    arguments::{CommitArguments, FirstWord, NumberAndReason, number_and_reason},
+    arguments::{CommitArguments, FirstWord, NumberAndReason, PartArguments, number_and_reason},
     failure::{Failure, Status},
     place::Place,
     screen::Screen,
@@ -21,13 +21,17 @@ use crate::{
 pub(crate) fn run(
     directory: &Path,
     verdict: Verdict,
-    arguments: &NumberAndReason,
+    (arguments, part): (&NumberAndReason, &PartArguments),
     commit: CommitArguments,
     screen: &mut Screen,
 ) -> Result<Status, Failure> {
     let (number, reason) =
         number_and_reason(&arguments.words).map_err(|error| no_number(&error, verdict.device()))?;
     check(verdict.device(), number, &reason)?;
+    if let Some(picks) = part::picks(part)? {
+        let number = number.and_then(StageNumber::new);
+        return part::run(directory, verdict, (number, &picks, &reason), commit, screen);
+    }
     let selection = number.and_then(StageNumber::new).map_or(Selection::Head, Selection::Numbered);
     let place = Place::open_to_commit(directory, commit, screen)?;
     let actions = place.session.actions();
@@ -36,10 +40,7 @@ pub(crate) fn run(
         Selection::Numbered(number) => Some(number),
     };
     let before = number.and_then(|number| Some((number, actions.get(number)?.1)));
-    let call = call(verdict, selection, &reason);
-    let scope = CallScope::of(Decider::Person);
-    let results = block_on(place.host().run_batch(std::slice::from_ref(&call), &scope))?;
-    let result = results.into_iter().next().unwrap_or_default();
+    let (call, result) = confirm(&place, verdict, selection, &reason)?;
     let Some(number) = number else {
         nothing(verdict, &result, screen);
         return Ok(Status::Nothing);
@@ -92,6 +93,19 @@ pub(super) fn check(word: &str, number: Option<u64>, reason: &str) -> Result<(),
     }
 }
 
+/// Confirms as a person: the one way of every decision about a whole action.
+pub(crate) fn confirm(
+    place: &Place,
+    verdict: Verdict,
+    selection: Selection,
+    reason: &str,
+) -> Result<(ToolCall, ToolResult), Failure> {
+    let call = call(verdict, selection, reason);
+    let scope = CallScope::of(Decider::Person);
+    let results = block_on(place.host().run_batch(std::slice::from_ref(&call), &scope))?;
+    Ok((call, results.into_iter().next().unwrap_or_default()))
+}
+
 /// The confirm as a model would make it: a person's decision takes the same way.
 fn call(verdict: Verdict, selection: Selection, reason: &str) -> ToolCall {
     let device = verdict.device();
@@ -118,7 +132,7 @@ fn nothing(verdict: Verdict, result: &ToolResult, screen: &mut Screen) {
 }
 
 /// A refused or failed decision in the words of a shell.
-fn refusal(
+pub(crate) fn refusal(
     place: &Place,
     verdict: Verdict,
     number: StageNumber,
@@ -196,7 +210,7 @@ fn print(
 }
 
 /// What an apply made stale of the actions that are still pending (`CONTRACT F7`).
-fn stale_since(session: &Session, applied: StageNumber) -> Vec<String> {
+pub(super) fn stale_since(session: &Session, applied: StageNumber) -> Vec<String> {
     let actions = session.actions();
     let Some((applied, ActionState::Applied)) = actions.get(applied) else { return Vec::new() };
     let Some(changed) = applied.change_set() else { return Vec::new() };
