@@ -186,6 +186,49 @@ impl ChangeSet {
         })
     }
 
+    /// The same, but for what `path` becomes: `after`. A file that becomes what it was is left out, or
+    /// keeps its change of mode alone. What happens otherwise, and what it starts from, stays.
+    ///
+    /// # Errors
+    /// [`SplitError::Unknown`] where the set gives the path no content; [`SplitError::Nothing`] where
+    /// nothing would be left to change.
+    pub fn with_content(&self, path: &RelPath, after: Content) -> Result<ChangeSet, SplitError> {
+        let mut found = false;
+        let mut changes = Vec::with_capacity(self.len());
+        for change in self.changes() {
+            if change.path() != path {
+                changes.push(change.clone());
+                continue;
+            }
+            let (path, after) = (path.clone(), after.clone());
+            let other = match change.clone() {
+                Change::Edit { from, before, mode, .. }
+                | Change::Replace { from, before, mode, .. } => match (before == after, mode) {
+                    (false, mode) => Some(Change::Replace { path, from, before, after, mode }),
+                    (true, mode) if mode == from.mode => None,
+                    (true, mode) => Some(Change::SetMode { path, from, mode }),
+                },
+                Change::Create { kind, mode, .. } => {
+                    Some(Change::Create { path, kind, after, mode })
+                }
+                Change::Move { source, from, before, mode, .. } => {
+                    Some(Change::Move { source, path, from, before, after, mode })
+                }
+                other @ (Change::Delete { .. } | Change::SetMode { .. }) => {
+                    changes.push(other);
+                    continue;
+                }
+            };
+            found = true;
+            changes.extend(other);
+        }
+        match (found, changes.is_empty()) {
+            (false, _) => Err(SplitError::Unknown(path.clone())),
+            (true, true) => Err(SplitError::Nothing),
+            (true, false) => Ok(self.half(changes)?),
+        }
+    }
+
     /// Some of this set's changes, with the folders that come or go with them.
     fn half(&self, changes: Vec<Change>) -> Result<ChangeSet, InvalidChangeSet> {
         let of = |folders: &[RelPath], name: fn(&Change) -> Option<&RelPath>| {

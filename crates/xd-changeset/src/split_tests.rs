@@ -132,6 +132,24 @@ fn c7_a_name_that_one_change_leaves_to_another_keeps_them_together() {
     assert_eq!(split.part.len(), 2);
 }
 
+#[test]
+fn f1_another_content_of_one_file_leaves_the_others_and_the_start_alone() {
+    let created =
+        Change::Create { path: path("b"), kind: FileKind::File, after: "b\n".into(), mode: 0o644 };
+    let whole = ChangeSet::new(vec![created, replace("d", b"1\n", b"2\n", 0o644)]).unwrap();
+    let other = whole.with_content(&path("d"), "3\n".into()).unwrap();
+    assert_eq!(bytes(other.changes()[1].after()), b"3\n");
+    assert_eq!(other.changes()[1].from_state(), whole.changes()[1].from_state());
+    assert_eq!(other.changes()[0], whole.changes()[0]);
+    let without = whole.with_content(&path("d"), "1\n".into()).unwrap();
+    assert_eq!(without.paths(), [&path("b")]);
+    let refused = without.with_content(&path("d"), "x".into()).unwrap_err();
+    assert_eq!(refused, SplitError::Unknown(path("d")));
+    let mode = ChangeSet::new(vec![replace("d", b"1\n", b"2\n", 0o755)]).unwrap();
+    let mode = mode.with_content(&path("d"), "1\n".into()).unwrap();
+    assert!(matches!(mode.changes(), [Change::SetMode { mode: 0o755, .. }]));
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
     // Invariant C7: over any two texts, any hunks, any context.

@@ -127,9 +127,17 @@ pub(crate) enum Command {
         #[command(flatten)]
         session: SessionArgument,
     },
-    /// Apply a staged action.
+    /// Look through what is pending on the whole screen: fold, search, accept or reject actions,
+    /// single files and single changes for a reason, edit, undo. It needs a terminal.
+    Review {
+        #[command(flatten)]
+        session: SessionArgument,
+    },
+    /// Apply a staged action, or some of its files or changes; the others stay pending under its
+    /// number.
     Resolve(DecisionArguments),
-    /// Discard a staged action.
+    /// Discard a staged action, or some of its files or changes; the others stay pending under its
+    /// number.
     Reject(RejectArguments),
     /// Put back what an applied action wrote, where the files still are as it left them. Without a
     /// number, the change that was written last. It is an action of its own, with a line in the log.
@@ -252,15 +260,6 @@ pub(crate) struct SessionArgument {
     pub(crate) name: Option<String>,
 }
 
-/// What `xd reject` takes.
-#[derive(Debug, Args)]
-pub(crate) struct RejectArguments {
-    #[command(flatten)]
-    pub(crate) decision: NumberAndReason,
-    #[command(flatten)]
-    pub(crate) session: SessionArgument,
-}
-
 /// What `xd resolve` takes.
 #[derive(Debug, Args)]
 pub(crate) struct DecisionArguments {
@@ -269,7 +268,33 @@ pub(crate) struct DecisionArguments {
     #[command(flatten)]
     pub(crate) session: SessionArgument,
     #[command(flatten)]
+    pub(crate) part: PartArguments,
+    #[command(flatten)]
     pub(crate) commit: CommitArguments,
+}
+
+/// What `xd reject` takes.
+#[derive(Debug, Args)]
+pub(crate) struct RejectArguments {
+    #[command(flatten)]
+    pub(crate) decision: NumberAndReason,
+    #[command(flatten)]
+    pub(crate) session: SessionArgument,
+    #[command(flatten)]
+    pub(crate) part: PartArguments,
+}
+
+/// What of an action.
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct PartArguments {
+    /// Only these files of the action. It stands behind the reason. What is decided so gets a number
+    /// of its own.
+    #[arg(long, value_name = "PATH", num_args = 1..)]
+    pub(crate) files: Vec<String>,
+    /// Only these changes of a file, counted from 1 as `xd review` and the hunks of `xd show --diff`
+    /// have them: src/a.rs:1,3-4
+    #[arg(long, value_name = "PATH:N,N", num_args = 1..)]
+    pub(crate) hunks: Vec<String>,
 }
 
 /// Which action, and why.

@@ -2,7 +2,7 @@
 
 mod address;
 mod agent;
-mod decide;
+pub(crate) mod decide;
 mod devices;
 mod edit;
 mod log;
@@ -10,11 +10,13 @@ mod look;
 mod manual;
 mod mcp;
 mod operands;
+pub(crate) mod part;
 mod patch;
 pub(crate) mod preview;
 mod record;
 mod recover;
 mod restage;
+mod review;
 mod undo;
 
 use std::{io::Read as _, path::Path};
@@ -50,12 +52,13 @@ pub(crate) fn run(arguments: &Arguments, screen: &mut Screen) -> Result<Status, 
             look::diff(directory, session, *number, screen)
         }
         Command::Patch { file } => patch::run(directory, file, screen),
-        Command::Resolve(DecisionArguments { decision, session, commit }) => {
-            decide::run(directory, session, Verdict::Apply, decision, *commit, screen)
+        Command::Review { session } => review::run(directory, session, screen),
+        Command::Resolve(DecisionArguments { decision, session, part, commit }) => {
+            decide::run(directory, session, Verdict::Apply, (decision, part), *commit, screen)
         }
-        Command::Reject(RejectArguments { decision, session }) => {
+        Command::Reject(RejectArguments { decision, session, part }) => {
             let commit = CommitArguments::default();
-            decide::run(directory, session, Verdict::Discard, decision, commit, screen)
+            decide::run(directory, session, Verdict::Discard, (decision, part), commit, screen)
         }
         Command::Undo(undo) => undo::run(directory, Direction::Undo, undo, screen),
         Command::Redo(redo) => undo::run(directory, Direction::Redo, redo, screen),

@@ -15,6 +15,8 @@ pub(crate) enum Status {
     Unfinished,
     /// Somebody aborted it.
     Aborted,
+    /// A signal of this number ended it.
+    Signalled(u8),
 }
 
 impl From<Status> for ExitCode {
@@ -25,6 +27,7 @@ impl From<Status> for ExitCode {
             Status::Refused => Self::from(2),
             // As a shell says of what Ctrl-C ended.
             Status::Aborted => Self::from(130),
+            Status::Signalled(signal) => Self::from(128 + signal),
         }
     }
 }

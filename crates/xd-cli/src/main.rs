@@ -11,6 +11,7 @@ mod failure;
 mod pager;
 mod place;
 mod recovered;
+mod review;
 mod screen;
 mod sessions;
 mod terminal;

@@ -47,25 +47,37 @@ impl Place {
         commit: CommitArguments,
         screen: &mut Screen,
     ) -> Result<Self, Failure> {
+        let (place, told) = Self::settle(directory, session, commit, PATIENCE)?;
+        screen.recovered(told);
+        Ok(place)
+    }
+
+    /// The same, and what was settled with it, for a command that prints nothing just now. It waits
+    /// so long for another one.
+    pub(crate) fn settle(
+        directory: &Path,
+        session: &SessionArgument,
+        commit: CommitArguments,
+        patience: Duration,
+    ) -> Result<(Self, Recovered), Failure> {
         let commits = Options::default().durable(!commit.no_durable);
         let workspace = workspace(directory)?.with_commits(commits);
         let name = SessionName::of(session);
         let (state, patience) = match name.is_shell() {
             true => {
-                (StateFolder::open(&workspace, name.as_str()).map_err(state_failure)?, PATIENCE)
+                (StateFolder::open(&workspace, name.as_str()).map_err(state_failure)?, patience)
             }
             false => (sessions::existing(&workspace, &name)?, SHORT_PATIENCE),
         };
         let lock = state.lock(patience).map_err(|error| name.busy(error))?;
         let (session, restored) =
             restore(&workspace, &state, Some(&lock)).map_err(state_failure)?;
-        screen.recovered(Recovered::of(&restored));
         let place = Self { workspace, session: Arc::new(session), state, name, _lock: lock };
         let plan = place.state.plan().map_err(state_failure)?;
         place.host().restore_plan(&plan).map_err(|error| {
             Failure::new(error, "Nothing was done. Mend this and run the command again.")
         })?;
-        Ok(place)
+        Ok((place, Recovered::of(&restored)))
     }
 
     /// The tools and devices of a shell.

@@ -172,6 +172,11 @@ impl Screen {
         self.finish(Status::Done)
     }
 
+    /// Whether colour is wanted on standard output.
+    pub(crate) fn is_coloured(&self) -> bool {
+        self.options.theme != Theme::none()
+    }
+
     /// Prints one line of JSON. What of its strings a terminal could act on is escaped, which leaves
     /// the value as it is.
     pub(crate) fn json(&mut self, value: &Value) {
@@ -246,6 +251,7 @@ impl Screen {
             Status::Nothing | Status::Refused => {
                 "Nothing was changed. Free the output and run it again."
             }
+            Status::Signalled(_) => "What is pending stays pending.",
             Status::Unfinished | Status::Aborted => {
                 "The session is kept: `xd agent --resume` goes on with it."
             }

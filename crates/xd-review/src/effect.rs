@@ -23,6 +23,8 @@ pub enum Event {
         /// The change that was written last, where one stands.
         undoable: Option<Undoable>,
     },
+    /// Go to this action and unfold it: it takes the place of one that was edited.
+    Show(StageNumber),
     /// An effect went well; what there is to say of it.
     Done(String),
     /// An effect was refused or failed: why.

@@ -120,6 +120,12 @@ impl Review {
                 self.lay_out();
             }
             Event::Pending { items, undoable } => self.pending(items, undoable),
+            Event::Show(number) => {
+                self.folded.remove(&Place::Item(number));
+                self.lay_out();
+                self.go_to(Some(Place::Item(number)));
+                self.show_below(self.cursor);
+            }
             Event::Done(text) => self.told = Told::Done(text),
             Event::Failed(text) => self.told = Told::Failed(text),
         }

@@ -117,7 +117,7 @@ pub use plan_record::{KeptPlan, PlanEvent, PlanRecord, PlanRecorder};
 pub use planning::EnterPlanError;
 pub use preview::{Bound, PreviewText};
 pub use registry::{DeviceEntry, DeviceSource, MountError, RefreshError, Registry};
-pub use restage::{RestageFailure, Restaged, restage, restage_tool};
+pub use restage::{RestageFailure, Restaged, restage, restage_edited, restage_tool};
 pub use rules::{Rule, Rules};
 pub use schema::{ArgumentCheck, ArgumentSchema, Mismatch, SchemaFault, SchemaFaultKind};
 pub use stage::{CommitEffect, Proposed, stage_change_set};

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use xd_changeset::{ChangeSet, RestageError};
+use xd_changeset::{ChangeSet, Content, RelPath, RestageError, SplitError};
 use xd_protocol::{StageNumber, Verdict};
 use xd_resolve::{
     ActionState, ActionStore, Decider, Ending, Lineage, Resolution, StageError, Staged,
@@ -65,6 +65,14 @@ pub enum RestageFailure {
         /// Which files, and why.
         source: RestageError,
     },
+    /// The text of the file cannot be put in its place.
+    #[error("staged action @{number} cannot be edited so: {source}")]
+    Content {
+        /// Which.
+        number: StageNumber,
+        /// Why not.
+        source: SplitError,
+    },
     /// The new one could not be staged.
     #[error(transparent)]
     Stage(#[from] StageError),
@@ -90,12 +98,60 @@ where
 {
     let store = session.action_store().ok_or(StageError::NoStore)?;
     let old = pending(store, number)?;
-    let number = old.number();
     let proposed = anew(workspace, &old)?;
+    let why = "made anew against the present files";
+    supersede(session, store, workspace, (&old, proposed, why), decider).await
+}
+
+/// Puts in place of the pending action `old` one that makes `after` of the file `path`, as a person
+/// edited it: a new action with a number and a preview of its own. The old one is discarded, and the
+/// log says by which it is superseded. So no number ever comes to mean what nobody staged under it.
+///
+/// # Errors
+/// [`RestageFailure`].
+///
+/// # Cancel safety
+/// As [`restage`].
+pub async fn restage_edited(
+    store: &Arc<ActionStore>,
+    workspace: &Workspace,
+    old: &StagedAction,
+    (path, after): (&RelPath, Content),
+    decider: Decider,
+) -> Result<Restaged, RestageFailure> {
+    let number = old.number();
+    let former = old.change_set().ok_or(RestageFailure::NoChangeSet(number))?;
+    let change_set = match former.with_content(path, after) {
+        Ok(change_set) => change_set,
+        Err(SplitError::Nothing) => return Err(RestageFailure::NothingLeft(number)),
+        Err(source) => return Err(RestageFailure::Content { number, source }),
+    };
+    let label = match old.label().strip_suffix(EDITED) {
+        Some(_) => old.label().to_owned(),
+        None => format!("{}{EDITED}", old.label()),
+    };
+    let proposed = proposed(old, label, change_set);
+    supersede(store, store, workspace, (old, proposed, "edited in the review"), decider).await
+}
+
+/// How the label of an action ends that a person edited.
+const EDITED: &str = ", edited";
+
+async fn supersede<S>(
+    session: &S,
+    store: &Arc<ActionStore>,
+    workspace: &Workspace,
+    (old, proposed, how): (&StagedAction, Proposed, &str),
+    decider: Decider,
+) -> Result<Restaged, RestageFailure>
+where
+    S: StagingSession + ?Sized,
+{
+    let number = old.number();
     let request =
         proposed.into_request(workspace).tier(old.tier()).lineage(Lineage::Supersedes(number));
     let staged = queue_resolve_handler(session, request).await?;
-    let why = format!("Superseded by @{}, made anew against the present files.", staged.number());
+    let why = format!("Superseded by @{}, {how}.", staged.number());
     match store.confirm(number, Verdict::Discard, why, decider).await {
         Resolution::Ran { ending: Ending::Discarded, .. } => {
             Ok(Restaged { staged, superseded: number })
@@ -136,18 +192,23 @@ fn anew(workspace: &Workspace, old: &StagedAction) -> Result<Proposed, RestageFa
     if change_set.is_empty() {
         return Err(RestageFailure::NothingLeft(number));
     }
+    let label = label(old.label(), former.len(), change_set.len());
+    Ok(proposed(old, label, change_set))
+}
+
+/// What `old` proposed, of another change.
+fn proposed(old: &StagedAction, label: String, change_set: ChangeSet) -> Proposed {
     let detail = |key: &str| old.details().and_then(|details| details.get(key));
     let notes = detail("notes").and_then(Value::as_array).into_iter().flatten();
     let notes: Vec<String> = notes.filter_map(Value::as_str).map(ToOwned::to_owned).collect();
-    let label = label(old.label(), former.len(), change_set.len());
-    Ok(Proposed {
+    Proposed {
         preview: text(&label, &notes, &change_set, Bound::Whole, None),
         label,
         source_tool_name: old.source_tool_name().to_owned(),
         success: detail("success").and_then(Value::as_str).unwrap_or("Applied.").to_owned(),
         notes,
         change_set,
-    })
+    }
 }
 
 fn text(

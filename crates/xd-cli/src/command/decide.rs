@@ -9,9 +9,12 @@ use xd_resolve::{ActionState, Decider, PlanMode, ToolCall, ToolResult, resolve_d
 use xd_session::Session;
 use xd_write::CallScope;
 
-use super::block_on;
+use super::{block_on, part};
 use crate::{
-    arguments::{CommitArguments, FirstWord, NumberAndReason, SessionArgument, number_and_reason},
+    arguments::{
+        CommitArguments, FirstWord, NumberAndReason, PartArguments, SessionArgument,
+        number_and_reason,
+    },
     failure::{Failure, Status},
     place::Place,
     screen::Screen,
@@ -22,13 +25,17 @@ pub(crate) fn run(
     directory: &Path,
     session: &SessionArgument,
     verdict: Verdict,
-    arguments: &NumberAndReason,
+    (arguments, part): (&NumberAndReason, &PartArguments),
     commit: CommitArguments,
     screen: &mut Screen,
 ) -> Result<Status, Failure> {
     let (number, reason) =
         number_and_reason(&arguments.words).map_err(|error| no_number(&error, verdict.device()))?;
     check(verdict.device(), number, &reason)?;
+    if let Some(picks) = part::picks(part)? {
+        let number = number.and_then(StageNumber::new);
+        return part::run(directory, session, verdict, (number, &picks, &reason), commit, screen);
+    }
     let selection = number.and_then(StageNumber::new).map_or(Selection::Head, Selection::Numbered);
     let place = Place::open_to_commit(directory, session, commit, screen)?;
     let actions = place.session.actions();
@@ -37,10 +44,7 @@ pub(crate) fn run(
         Selection::Numbered(number) => Some(number),
     };
     let before = number.and_then(|number| Some((number, actions.get(number)?.1)));
-    let call = call(verdict, selection, &reason);
-    let scope = CallScope::of(Decider::Person);
-    let results = block_on(place.host().run_batch(std::slice::from_ref(&call), &scope))?;
-    let result = results.into_iter().next().unwrap_or_default();
+    let (call, result) = confirm(&place, verdict, selection, &reason)?;
     let Some(number) = number else {
         nothing(verdict, &result, &place.name.flag(), screen);
         return Ok(Status::Nothing);
@@ -93,6 +97,19 @@ pub(super) fn check(word: &str, number: Option<u64>, reason: &str) -> Result<(),
     }
 }
 
+/// Confirms as a person: the one way of every decision about a whole action.
+pub(crate) fn confirm(
+    place: &Place,
+    verdict: Verdict,
+    selection: Selection,
+    reason: &str,
+) -> Result<(ToolCall, ToolResult), Failure> {
+    let call = call(verdict, selection, reason);
+    let scope = CallScope::of(Decider::Person);
+    let results = block_on(place.host().run_batch(std::slice::from_ref(&call), &scope))?;
+    Ok((call, results.into_iter().next().unwrap_or_default()))
+}
+
 /// The confirm as a model would make it: a person's decision takes the same way.
 fn call(verdict: Verdict, selection: Selection, reason: &str) -> ToolCall {
     let device = verdict.device();
@@ -119,7 +136,7 @@ fn nothing(verdict: Verdict, result: &ToolResult, flag: &str, screen: &mut Scree
 }
 
 /// A refused or failed decision in the words of a shell.
-fn refusal(
+pub(crate) fn refusal(
     place: &Place,
     verdict: Verdict,
     number: StageNumber,
@@ -209,7 +226,7 @@ fn print(
 }
 
 /// What an apply made stale of the actions that are still pending (`CONTRACT F7`).
-fn stale_since(session: &Session, applied: StageNumber, flag: &str) -> Vec<String> {
+pub(super) fn stale_since(session: &Session, applied: StageNumber, flag: &str) -> Vec<String> {
     let actions = session.actions();
     let Some((applied, ActionState::Applied)) = actions.get(applied) else { return Vec::new() };
     let Some(changed) = applied.change_set() else { return Vec::new() };

@@ -77,10 +77,15 @@ pub(super) fn staged(staged: &Staged, screen: &mut Screen) {
 
 /// The remarks among `details`, then the diff of the change: what is shown is what is applied.
 pub(crate) fn text(details: Option<&Value>, change_set: &ChangeSet) -> String {
-    let notes = details.and_then(|details| details.get("notes")).and_then(Value::as_array);
-    let notes: Vec<&str> = notes.into_iter().flatten().filter_map(Value::as_str).collect();
+    let notes = notes(details);
     let gap = if notes.is_empty() { "" } else { "\n\n" };
     format!("{}{gap}{}", notes.join("\n"), change_set.unified(CONTEXT_LINES))
+}
+
+/// The remarks among `details`.
+pub(crate) fn notes(details: Option<&Value>) -> Vec<&str> {
+    let notes = details.and_then(|details| details.get("notes")).and_then(Value::as_array);
+    notes.into_iter().flatten().filter_map(Value::as_str).collect()
 }
 
 /// The first of `files`, a line each behind `indent`, and how many more there are. Verbs, paths and
