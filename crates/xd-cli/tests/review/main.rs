@@ -161,7 +161,7 @@ fn a_change_is_rejected_the_rest_accepted_and_undone() {
     terminal.keys(&["r", "Enter"]);
     terminal.until("The reason is blank.");
     terminal.write("Twenty stays.");
-    terminal.until("because: Twenty stays.");
+    terminal.until("Twenty stays.");
     terminal.keys(&["Enter"]);
     terminal.until("Discarded 1 change of @1 as @2; 2 changes of it are still pending as @1.");
     assert!(!terminal.screen().contains("+TWENTY"));
