@@ -135,8 +135,8 @@ fn title(review: &Review) -> Line {
     let stale = review.items.iter().filter(|item| item.stale.is_some()).count();
     let stale = if stale > 0 { format!(", {stale} stale") } else { String::new() };
     let of = review.lines.len();
-    let at = if of == 0 { 0 } else { (review.top + review.body_height()).min(of) * 100 / of };
-    let at = if of == 0 { String::new() } else { format!("  {at}%") };
+    let seen = (review.top + review.body_height()).min(of) * 100;
+    let at = seen.checked_div(of).map(|at| format!("  {at}%")).unwrap_or_default();
     let text = format!(" xd review  {count}{stale}{at}");
     Line::of(&text, Role::Text).cut(width, &review.cells)
 }

@@ -157,7 +157,7 @@ fn file_line(file: &File, open: bool) -> Line {
     if let Some(source) = &diff.source {
         line.add(&format!("{source} -> "), Role::Path);
     }
-    line.push(Span::new(&diff.path.to_string(), Style::new(Role::Path).bold()));
+    line.push(Span::new(diff.path.as_ref(), Style::new(Role::Path).bold()));
     line.add("  ", Role::Text);
     if diff.binary {
         let text = format!("binary, {} -> {} bytes", diff.old_len, diff.new_len);

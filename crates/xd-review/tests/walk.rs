@@ -80,7 +80,7 @@ fn screen(review: &Review, columns: u16, rows: u16) -> String {
 
 // Invariant K1, Invariant K2
 #[test]
-fn k2_a_decision_needs_a_reason_and_names_what_the_cursor_is_in() {
+fn a_decision_needs_a_reason_and_names_what_the_cursor_is_in() {
     let mut review = opened(vec![item(2, "two"), item(1, "one")]);
     assert_eq!(press(&mut review, "a\n"), None);
     assert!(screen(&review, 80, 24).contains("The reason is blank"));
@@ -103,7 +103,7 @@ fn k2_a_decision_needs_a_reason_and_names_what_the_cursor_is_in() {
 
 // Invariant K1: what is folded is shown before it is accepted.
 #[test]
-fn k1_what_was_never_unfolded_is_not_accepted_at_once() {
+fn what_was_never_unfolded_is_not_accepted_at_once() {
     let mut review = opened(vec![item(2, "two"), item(1, "one")]);
     assert_eq!(press(&mut review, "\ta"), None);
     let shown = screen(&review, 80, 24);
@@ -114,7 +114,7 @@ fn k1_what_was_never_unfolded_is_not_accepted_at_once() {
 
 // Invariant K1: an answer to a question about what is no more is no answer.
 #[test]
-fn k1_what_changes_meanwhile_takes_the_question_back() {
+fn what_changes_meanwhile_takes_the_question_back() {
     let mut review = opened(vec![item(1, "one")]);
     press(&mut review, "aIt is");
     let items = vec![item(1, "other")];
@@ -135,7 +135,7 @@ fn k1_what_changes_meanwhile_takes_the_question_back() {
 }
 
 #[test]
-fn k1_undo_is_asked_for_by_name() {
+fn undo_is_asked_for_by_name() {
     let mut review = opened(vec![item(1, "one")]);
     assert_eq!(press(&mut review, "uy"), None, "nothing was applied");
     let undoable = Some(Undoable { number: n(7), label: "Edit: seven".to_owned() });
@@ -160,7 +160,7 @@ fn a_search_unfolds_what_it_finds() {
 
 // Invariant K4
 #[test]
-fn k4_the_help_shows_every_key_at_any_size() {
+fn the_help_shows_every_key_at_any_size() {
     for (columns, rows) in [(80, 24), (20, 6)] {
         let mut review = opened(vec![item(1, "one")]);
         review.update(Event::Resize(columns, rows));
@@ -212,7 +212,7 @@ proptest! {
     // Invariants K1, K2, K3: whatever comes, nothing panics, each effect is about what was last
     // told and shown, and no cell holds anything but text.
     #[test]
-    fn k1_k3_any_events_in_any_order(events in proptest::collection::vec(event(), 1..60)) {
+    fn any_events_in_any_order(events in proptest::collection::vec(event(), 1..60)) {
         let mut review = Review::new(80, 24);
         let mut size = (80, 24);
         for event in events {
@@ -258,7 +258,7 @@ proptest! {
 
 // Invariant K3: the same screens at every size that matters, as they are.
 #[test]
-fn k3_the_screens() {
+fn the_screens() {
     for (columns, rows) in [(80, 24), (40, 12), (200, 60), (20, 6)] {
         let stale =
             item(1, "one").with_stale(Some("The preview is stale: 'a.txt' changed.".into()));
