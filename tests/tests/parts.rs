@@ -106,7 +106,7 @@ fn makes(action: &StagedAction) -> String {
 
 // Invariant R7, Invariant W13, CONTRACT F1, F6
 #[test]
-fn w13_the_accepted_part_is_an_action_and_the_rest_keeps_the_number() {
+fn the_accepted_part_is_an_action_and_the_rest_keeps_the_number() {
     for restarts in [false, true] {
         let again = |place: Place| if restarts { place.restarted() } else { place };
         let place = Place::new();
@@ -141,7 +141,7 @@ fn w13_the_accepted_part_is_an_action_and_the_rest_keeps_the_number() {
 
 // Invariant W13
 #[test]
-fn w13_a_rejected_part_is_recorded_and_the_rest_leaves_it_as_it_was() {
+fn a_rejected_part_is_recorded_and_the_rest_leaves_it_as_it_was() {
     for restarts in [false, true] {
         let place = Place::new();
         place.decide(2, Verdict::Discard).unwrap();
@@ -158,7 +158,7 @@ fn w13_a_rejected_part_is_recorded_and_the_rest_leaves_it_as_it_was() {
 
 // CONTRACT D11: of the whole and two parts that were looked at together, one is decided.
 #[test]
-fn r7_d11_a_part_of_what_changed_meanwhile_is_refused() {
+fn d11_a_part_of_what_changed_meanwhile_is_refused() {
     let place = Place::new();
     let whole = place.action(1).0;
     place.decide(1, Verdict::Apply).unwrap();
@@ -188,7 +188,7 @@ fn f2_a_part_of_a_stale_file_writes_nothing() {
 
 // Invariant R7: while a part is decided the whole is, too; and what fails gives both back.
 #[test]
-fn r7_while_a_part_is_decided_the_whole_cannot_be() {
+fn while_a_part_is_decided_the_whole_cannot_be() {
     let store = Arc::new(ActionStore::new());
     let done = || async { Ok(xd_resolve::ToolResult::text("Done.")) };
     store.stage(StageRequest::new("whole", move |_| done())).unwrap();
@@ -229,7 +229,7 @@ fn copy(from: &Path, to: &Path) {
 // files written; the file is old or new, as a commit leaves it. Each hunk is written at most once,
 // none is lost, and a second restart finds what the first one did.
 #[test]
-fn w13_e3_killed_at_any_point_a_part_is_decided_with_its_rest_or_not_at_all() {
+fn e3_killed_at_any_point_a_part_is_decided_with_its_rest_or_not_at_all() {
     for verdict in [Verdict::Apply, Verdict::Discard] {
         let place = Place::new();
         let log = ".xd/sessions/main/log.jsonl";

@@ -84,13 +84,16 @@ enum Apart {
     Picked(Change),
     Left(Change),
     /// Some hunks belong to either.
-    Both {
-        part: Change,
-        rest_after: Change,
-        rest_alone: Change,
-        picked: usize,
-        all: usize,
-    },
+    Both(Box<Divided>),
+}
+
+/// A change of which some hunks are picked.
+struct Divided {
+    part: Change,
+    rest_after: Change,
+    rest_alone: Change,
+    picked: usize,
+    all: usize,
 }
 
 impl Change {
@@ -155,11 +158,11 @@ impl ChangeSet {
                     after.push(change.clone());
                     alone.push(change);
                 }
-                Apart::Both { part: one, rest_after, rest_alone, picked: some, all: of } => {
-                    (picked, all) = (picked + some, all + of);
-                    part.push(one);
-                    after.push(rest_after);
-                    alone.push(rest_alone);
+                Apart::Both(divided) => {
+                    (picked, all) = (picked + divided.picked, all + divided.all);
+                    part.push(divided.part);
+                    after.push(divided.rest_after);
+                    alone.push(divided.rest_alone);
                 }
             }
         }
@@ -300,13 +303,13 @@ fn apart(change: &Change, pick: Option<&Pick>, context: usize) -> Result<Apart, 
     let part = edited(from.clone(), before.clone(), part, from.mode)?;
     let between = part.after().cloned().unwrap_or_else(|| before.clone());
     let state = FileState::of(from.kind, &between, from.mode);
-    Ok(Apart::Both {
+    Ok(Apart::Both(Box::new(Divided {
         part,
         rest_after: edited(state, between, rest_after, *mode)?,
         rest_alone: edited(from.clone(), before.clone(), rest_alone, *mode)?,
         picked: wanted.len(),
         all: hunks.len(),
-    })
+    })))
 }
 
 /// What the edits make of the content.

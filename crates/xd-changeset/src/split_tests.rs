@@ -65,7 +65,7 @@ fn check(whole: &ChangeSet, split: &Split) {
 
 // Invariant C7, CONTRACT F4
 #[test]
-fn c7_f4_line_endings_a_mark_and_a_missing_last_feed_survive_a_split() {
+fn f4_line_endings_a_mark_and_a_missing_last_feed_survive_a_split() {
     let before = b"\xef\xbb\xbfone\r\n2\r\n3\r\n4\r\n5\r\n6\r\n7\r\n8\r\n9\r\nten";
     let after = b"\xef\xbb\xbfONE\r\n2\r\n3\r\n4\r\n5\r\n6\r\n7\r\n8\r\n9\r\nTEN";
     let whole = ChangeSet::new(vec![replace("a", before, after, 0o755)]).unwrap();
@@ -85,7 +85,7 @@ fn c7_f4_line_endings_a_mark_and_a_missing_last_feed_survive_a_split() {
 }
 
 #[test]
-fn c7_what_cannot_be_divided_says_so_and_files_are_picked_whole() {
+fn what_cannot_be_divided_says_so_and_files_are_picked_whole() {
     let created =
         Change::Create { path: path("b"), kind: FileKind::File, after: "b\n".into(), mode: 0o644 };
     let binary = replace("c", b"a\0b", b"a\0c", 0o644);
@@ -110,7 +110,7 @@ fn c7_what_cannot_be_divided_says_so_and_files_are_picked_whole() {
 }
 
 #[test]
-fn c7_a_name_that_one_change_leaves_to_another_keeps_them_together() {
+fn a_name_that_one_change_leaves_to_another_keeps_them_together() {
     let text = Content::new("x\n");
     let from = FileState::of(FileKind::File, &text, 0o644);
     let whole = ChangeSet::new(vec![
@@ -154,7 +154,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
     // Invariant C7: over any two texts, any hunks, any context.
     #[test]
-    fn c7_part_and_rest_make_the_whole_and_neither_touches_the_other(
+    fn part_and_rest_make_the_whole_and_neither_touches_the_other(
         lines in proptest::collection::vec(0usize..6, 1..40),
         changed in proptest::collection::vec((0usize..40, 0usize..3, 0usize..6), 1..8),
         ends in (any::<bool>(), any::<bool>(), any::<bool>()),

@@ -6,7 +6,7 @@ use ratatui_core::{
     style::{Color, Modifier, Style},
 };
 use xd_protocol::Verdict;
-use xd_render::{Break, Line, Role, Span, clean_line};
+use xd_render::{Break, Cells, Line, Role, Span, clean_line};
 
 use crate::{
     KEYS, Review,
@@ -80,6 +80,9 @@ pub fn draw(review: &Review, look: Look, buffer: &mut Buffer) -> Option<(u16, u1
     cursor
 }
 
+/// How many rows a message may take.
+const MESSAGE_ROWS: usize = 4;
+
 struct Canvas<'a> {
     buffer: &'a mut Buffer,
     area: Rect,
@@ -87,6 +90,17 @@ struct Canvas<'a> {
 }
 
 impl Canvas<'_> {
+    /// Draws a line so that it ends at row `y`, over several rows where it is long.
+    fn bottom(&mut self, y: usize, line: &Line, cells: &Cells) {
+        let width = usize::from(self.area.width).max(1);
+        let mut lines = line.wrap(width, Break::Words, cells);
+        lines.truncate(MESSAGE_ROWS.min(y + 1));
+        let first = y + 1 - lines.len();
+        for (at, line) in lines.iter().enumerate() {
+            self.line(first + at, &line.clone().pad(width, Role::Text, cells), None);
+        }
+    }
+
     /// Draws a line that fits at row `y`; `with` marks the whole row.
     fn line(&mut self, y: usize, line: &Line, with: Option<Modifier>) {
         let Ok(y) = u16::try_from(y) else { return };
@@ -121,8 +135,9 @@ fn title(review: &Review) -> Line {
     let stale = review.items.iter().filter(|item| item.stale.is_some()).count();
     let stale = if stale > 0 { format!(", {stale} stale") } else { String::new() };
     let of = review.lines.len();
-    let at = if of == 0 { 0 } else { (review.top + review.body_height()).min(of) * 100 / of };
-    let text = format!(" xd review  {count}{stale}  {at}%");
+    let seen = (review.top + review.body_height()).min(of) * 100;
+    let at = seen.checked_div(of).map(|at| format!("  {at}%")).unwrap_or_default();
+    let text = format!(" xd review  {count}{stale}{at}");
     Line::of(&text, Role::Text).cut(width, &review.cells)
 }
 
@@ -171,16 +186,10 @@ fn status(review: &Review, canvas: &mut Canvas<'_>, y: usize) -> Option<(u16, u1
         Mode::Browse | Mode::Help(_) | Mode::Undo(_) => None,
     };
     if let Some((label, prompt)) = typed {
-        let told = match &review.told {
-            Told::Failed(text) => Some(text),
-            Told::Done(_) | Told::Nothing => None,
-        };
-        if let Some(text) = told.filter(|_| y > 1) {
-            canvas.line(
-                y - 1,
-                &Line::of(text, Role::Error).cut(width, cells).pad(width, Role::Text, cells),
-                None,
-            );
+        if let Told::Failed(text) = &review.told
+            && y > 1
+        {
+            canvas.bottom(y - 1, &Line::of(text, Role::Error), cells);
         }
         // The end of what is typed stays in view; half the line at least is for it.
         let label = clean_line(&label);
@@ -207,7 +216,7 @@ fn status(review: &Review, canvas: &mut Canvas<'_>, y: usize) -> Option<(u16, u1
             None => Line::new(),
         },
     };
-    canvas.line(y, &line.cut(width, cells), None);
+    canvas.bottom(y, &line, cells);
     None
 }
 

@@ -48,6 +48,7 @@ mod draw;
 mod effect;
 mod item;
 mod keys;
+mod moving;
 mod prompt;
 mod review;
 mod rows;

@@ -106,6 +106,7 @@ fn hunk_rows(
     folded: &BTreeSet<Place>,
     rows: &mut Vec<Row>,
 ) {
+    let crlf = is_crlf(diff);
     for (at, hunk) in diff.hunks.iter().enumerate() {
         let place = Place::Hunk(number, file, at);
         let open = !folded.contains(&place);
@@ -116,7 +117,7 @@ fn hunk_rows(
             let digits = wide.to_string().len();
             for (n, line) in hunk.lines.iter().enumerate() {
                 let place = Place::Line(number, file, at, n);
-                rows.push(Row { place, line: diff_line(line, digits) });
+                rows.push(Row { place, line: diff_line(line, digits, crlf) });
             }
         }
     }
@@ -156,13 +157,16 @@ fn file_line(file: &File, open: bool) -> Line {
     if let Some(source) = &diff.source {
         line.add(&format!("{source} -> "), Role::Path);
     }
-    line.push(Span::new(&diff.path.to_string(), Style::new(Role::Path).bold()));
+    line.push(Span::new(diff.path.as_ref(), Style::new(Role::Path).bold()));
     line.add("  ", Role::Text);
     if diff.binary {
         let text = format!("binary, {} -> {} bytes", diff.old_len, diff.new_len);
         line.add(&text, Role::Muted);
     } else {
         line.extend(counts(diff.added, diff.removed));
+    }
+    if is_crlf(diff) {
+        line.add("  CRLF", Role::Muted);
     }
     if let (Some(old), Some(new)) = (diff.old_mode, diff.new_mode)
         && old != new
@@ -185,7 +189,18 @@ fn hunk_line(hunk: &Hunk, (at, of): (usize, usize), open: bool) -> Line {
     Line::of(&text, Role::Hunk)
 }
 
-fn diff_line(line: &DiffLine, digits: usize) -> Line {
+/// Whether every line that has an end has that of DOS: then it is said once, and not in each line.
+fn is_crlf(diff: &FileDiff) -> bool {
+    let mut ended = diff
+        .hunks
+        .iter()
+        .flat_map(|hunk| &hunk.lines)
+        .filter(|line| !line.missing_newline)
+        .peekable();
+    ended.peek().is_some() && ended.all(|line| line.text.ends_with('\r'))
+}
+
+fn diff_line(line: &DiffLine, digits: usize, crlf: bool) -> Line {
     let (sign, role) = match line.tag {
         LineTag::Context => (' ', Role::Text),
         LineTag::Removed => ('-', Role::Removed),
@@ -193,7 +208,11 @@ fn diff_line(line: &DiffLine, digits: usize) -> Line {
     };
     let number = line.new_number.or(line.old_number).unwrap_or_default();
     let mut drawn = Line::of(&format!("    {number:>digits$} "), Role::Muted);
-    drawn.add(&format!("{sign}{}", line.text), role);
+    let text = match line.text.strip_suffix('\r') {
+        Some(text) if crlf && !line.missing_newline => text,
+        Some(_) | None => &line.text,
+    };
+    drawn.add(&format!("{sign}{text}"), role);
     if line.missing_newline {
         drawn.add("  (no line feed at the end)", Role::Muted);
     }

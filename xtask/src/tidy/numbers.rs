@@ -10,7 +10,7 @@ use crate::{Finding, Tree};
 
 /// The letters of invariants, each with the folder of the crate that may
 /// declare them in its own documentation. Documents may repeat any.
-pub const INVARIANT_LETTERS: [(char, &str); 11] = [
+pub const INVARIANT_LETTERS: [(char, &str); 12] = [
     ('P', "crates/xd-protocol/"),
     ('R', "crates/xd-resolve/"),
     ('S', "crates/xd-session/"),
@@ -19,6 +19,7 @@ pub const INVARIANT_LETTERS: [(char, &str); 11] = [
     ('A', "crates/xd-ast-edit/"),
     ('T', "crates/xd-text-edit/"),
     ('N', "crates/xd-render/"),
+    ('K', "crates/xd-review/"),
     ('M', "prompts/"),
     ('G', "crates/xd-agent/"),
     ('X', "crates/xd-mcp/"),

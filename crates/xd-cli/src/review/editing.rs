@@ -1,6 +1,6 @@
 //! A person edits what a file would become.
 
-use std::{fs, process::Command};
+use std::{fs, os::unix::fs::PermissionsExt as _, process::Command};
 
 use xd_changeset::RelPath;
 
@@ -11,10 +11,13 @@ pub(super) type Edited = Result<Option<Vec<u8>>, String>;
 /// that nobody else can read, and answers what it was saved as.
 pub(super) fn edit(path: &RelPath, text: Vec<u8>) -> Edited {
     let failed = |error: std::io::Error| format!("The text cannot be edited: {error}.");
-    let folder = tempfile::Builder::new().prefix("xd-review-").tempdir().map_err(failed)?;
+    let folder = tempfile::Builder::new()
+        .prefix("xd-review-")
+        .permissions(fs::Permissions::from_mode(0o700))
+        .tempdir()
+        .map_err(failed)?;
     let name = path.to_string();
     let name = name.rsplit('/').next().unwrap_or("text");
-    // A name that an editor could take for an option or a command stands behind the folder's.
     let file = folder.path().join(name);
     fs::write(&file, &text).map_err(failed)?;
     let set = |name: &str| std::env::var(name).ok().filter(|value| !value.trim().is_empty());

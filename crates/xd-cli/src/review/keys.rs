@@ -20,6 +20,8 @@ fn key(KeyEvent { code, modifiers, kind, .. }: KeyEvent) -> Option<Key> {
         return None;
     }
     Some(match code {
+        // A line feed, as a paste without brackets or another program types it.
+        KeyCode::Char('j' | 'J') if modifiers.contains(KeyModifiers::CONTROL) => Key::Enter,
         KeyCode::Char(c) if modifiers.contains(KeyModifiers::CONTROL) => {
             Key::Ctrl(c.to_ascii_lowercase())
         }
