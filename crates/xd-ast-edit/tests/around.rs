@@ -57,7 +57,7 @@ fn any_refusal(refusal: &Refusal) -> bool {
 }
 
 #[test]
-fn a7_a_removed_body_does_not_make_the_next_statement_the_body() {
+fn invariant_a7_a_removed_body_does_not_make_the_next_statement_the_body() {
     let in_c = |body: &str| format!("void f(void) {{\n  {body}\n  bar();\n}}\n");
     let in_java = |body: &str| format!("class A {{ void f() {{\n  {body}\n  bar();\n}} }}\n");
     let in_php = |body: &str| format!("<?php\n{body}\nbar();\n");
@@ -113,7 +113,7 @@ fn a7_a_removed_body_does_not_make_the_next_statement_the_body() {
 }
 
 #[test]
-fn a7_the_refusal_tells_the_place_and_the_way_out() {
+fn invariant_a7_the_refusal_tells_the_place_and_the_way_out() {
     let refusal = run("javascript", "a();\nif (x) foo();\nbar();\n", "foo();", "").unwrap();
     assert_eq!(
         refusal.unwrap_err().to_string(),
@@ -122,7 +122,7 @@ fn a7_the_refusal_tells_the_place_and_the_way_out() {
 }
 
 #[test]
-fn a7_a_removed_operand_does_not_take_the_next_line() {
+fn invariant_a7_a_removed_operand_does_not_take_the_next_line() {
     let js = [
         "const x = foo()\nbar()\n",
         "x = foo()\nbar()\n",
@@ -173,7 +173,7 @@ fn a7_a_removed_operand_does_not_take_the_next_line() {
 }
 
 #[test]
-fn a7_a_replacement_is_grouped_as_it_was_matched() {
+fn invariant_a7_a_replacement_is_grouped_as_it_was_matched() {
     all_refused(
         &[
             ("javascript", "x = a * f(b);\n", "f($A)", "$A + 1"),
@@ -199,7 +199,7 @@ fn a7_a_replacement_is_grouped_as_it_was_matched() {
 }
 
 #[test]
-fn a7_the_head_of_a_removed_declaration_does_not_slide_to_the_next() {
+fn invariant_a7_the_head_of_a_removed_declaration_does_not_slide_to_the_next() {
     check(
         "python",
         "@d\n@e(1)\ndef f():\n    pass\n\ndef g():\n    pass\n",
@@ -270,7 +270,7 @@ fn a7_the_head_of_a_removed_declaration_does_not_slide_to_the_next() {
 }
 
 #[test]
-fn a7_a_comment_of_the_template_hides_nothing() {
+fn invariant_a7_a_comment_of_the_template_hides_nothing() {
     let hidden = |refusal: &Refusal| matches!(refusal, Refusal::Hidden { .. });
     all_refused(
         &[
@@ -302,7 +302,7 @@ fn a7_a_comment_of_the_template_hides_nothing() {
 }
 
 #[test]
-fn a7_text_behind_a_captured_line_comment_begins_a_line() {
+fn invariant_a7_text_behind_a_captured_line_comment_begins_a_line() {
     check(
         "javascript",
         "if (a) {\n  b(); // why\n}\n",

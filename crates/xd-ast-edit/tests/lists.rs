@@ -141,7 +141,7 @@ fn case_177_what_is_left_of_a_tuple_is_a_tuple() {
 }
 
 #[test]
-fn a7_a_tuple_does_not_become_its_one_item() {
+fn invariant_a7_a_tuple_does_not_become_its_one_item() {
     refused("rust", "fn m() { let x = (a,); }\n", "a");
     refused("swift", "let x = (a, b)\n", "b");
     refused("haskell", "x = (a, b)\n", "b");
