@@ -375,7 +375,7 @@ async fn g9_case_059_case_063_every_provider_gets_what_it_allows() {
             .lock()
             .unwrap()
             .iter()
-            .filter(|event| matches!(event, Event::ForcingUnavailable { tool } if tool == "write"))
+            .filter(|event| matches!(event, Event::ForcingUnavailable { tool: Some(tool) } if tool == "write"))
             .count();
         assert_eq!(said, usize::from(choice.is_none()), "{forcing:?} {thinking:?}");
         assert_eq!(bench.text("a.txt"), "two\n");

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 use xd_protocol::StageNumber;
-use xd_resolve::{ActionState, Decider, ToolCall, ToolResult};
+use xd_resolve::{ActionState, Decider, Epoch, ToolCall, ToolResult};
 use xd_session::{Boundary, Forcing, Judgement, ToolChoice, TurnEnd, TurnPlan, TurnRequest};
 use xd_write::{CallScope, Host, ToolDefinition};
 
@@ -300,9 +300,8 @@ impl<M: Model> Agent<M> {
         if let Some(tool) = &plan.unavailable {
             self.emit(Event::ToolUnavailable { tool: tool.clone() });
         }
-        if plan.forcing_unavailable {
-            let tool = self.host.session().finalizer().tool_name().to_owned();
-            self.emit(Event::ForcingUnavailable { tool });
+        if let Some(choice) = &plan.forcing_unavailable {
+            self.emit(Event::forcing_unavailable(choice));
         }
         if let Some(notice) = &plan.plan_notice {
             self.append_hidden(Message::plan_notice(notice), None);
@@ -314,9 +313,8 @@ impl<M: Model> Agent<M> {
         plan
     }
 
-    /// Sends the turn. None where the provider refused a choice that this turn alone carries, of the
-    /// gate or of a hard directive: that is learned, and the turn is to be planned anew, without
-    /// (`CONTRACT G9`).
+    /// Sends the turn. None where the provider refused a choice that forces, whoever wanted it: that
+    /// is learned, and the turn is to be planned anew, without (`CONTRACT G9`).
     async fn ask(&mut self, plan: &TurnPlan) -> Result<Option<Reply>, AgentError> {
         self.turns += 1;
         let (turn, tool_choice) = (self.turns, plan.tool_choice.clone());
@@ -346,21 +344,12 @@ impl<M: Model> Agent<M> {
         let session = Arc::clone(self.host.session());
         session.judge(TurnEnd::Failed, &[], |call| self.host.tier(call));
         match error {
-            ModelError::ChoiceRefused { .. } if plan.forces() => {
+            ModelError::ChoiceRefused { .. } if plan.tool_choice.forces() => {
                 session.forcing_refused(self.model.id(), self.declared(), self.model.thinking());
-                Ok(None)
-            }
-            // A hard directive's: `judge` has told its queue, which served it for this turn.
-            ModelError::ChoiceRefused { .. } if plan.tool_choice != self.static_choice => {
-                let tool = match &plan.tool_choice {
-                    ToolChoice::Named(tool) => Some(tool.as_str()),
-                    ToolChoice::Required => Some("any tool"),
-                    ToolChoice::Auto | ToolChoice::None => None,
-                };
-                if let Some(tool) = tool {
-                    let thinking = self.model.thinking();
-                    session.forcing_refused(self.model.id(), self.declared(), thinking);
-                    self.emit(Event::ForcingUnavailable { tool: tool.to_owned() });
+                // `judge` has told the queue, which served it for this turn: the next plan knows
+                // nothing of it.
+                if plan.directive {
+                    self.emit(Event::forcing_unavailable(&plan.tool_choice));
                 }
                 Ok(None)
             }
@@ -397,6 +386,8 @@ impl<M: Model> Agent<M> {
         }
         let host = Arc::clone(&self.host);
         let session = host.session();
+        // Read before it is judged: what ends the session after that is found when the calls run.
+        let epoch = session.actions().epoch();
         let stop = match session.judge(end, &calls, |call| host.tier(call)) {
             Judgement::Void => {
                 self.pair(&calls, session.void_result());
@@ -410,7 +401,7 @@ impl<M: Model> Agent<M> {
                 None
             }
             Judgement::Free | Judgement::Run => {
-                self.execute(&calls).await;
+                self.execute(&calls, epoch).await;
                 session.refusals_spent().map(|batches| Stop::Forbidden { batches })
             }
             Judgement::Skip => {
@@ -441,8 +432,9 @@ impl<M: Model> Agent<M> {
         changed
     }
 
-    async fn execute(&mut self, calls: &[ToolCall]) {
-        let scope = CallScope { cancel: self.cancel.clone(), ..CallScope::of(Decider::Model) };
+    async fn execute(&mut self, calls: &[ToolCall], epoch: Epoch) {
+        let cancel = self.cancel.clone();
+        let scope = CallScope { cancel, epoch: Some(epoch), ..CallScope::of(Decider::Model) };
         let results = self.host.run_batch(calls, &scope).await;
         for (call, result) in calls.iter().zip(results) {
             self.answer(call, true, result);

@@ -67,11 +67,12 @@ pub enum Event {
         /// The result.
         result: ToolResult,
     },
-    /// The gate wanted to force the finalizing tool, and the provider does not allow it: the turn
-    /// goes by reminder (`CONTRACT G9`).
+    /// The gate, a hard directive or the request's own choice wanted to force a tool, and the
+    /// provider does not allow it: the turn goes without, by reminder where one is due
+    /// (`CONTRACT G9`).
     ForcingUnavailable {
-        /// The tool.
-        tool: String,
+        /// The tool; none where any would have done.
+        tool: Option<String>,
     },
     /// A hard directive named a tool that is not active (`CONTRACT Q6`).
     ToolUnavailable {
@@ -83,4 +84,15 @@ pub enum Event {
         /// How.
         stop: Stop,
     },
+}
+
+impl Event {
+    /// That `choice` cannot be forced.
+    pub(crate) fn forcing_unavailable(choice: &ToolChoice) -> Self {
+        let tool = match choice {
+            ToolChoice::Named(tool) => Some(tool.clone()),
+            ToolChoice::Required | ToolChoice::Auto | ToolChoice::None => None,
+        };
+        Self::ForcingUnavailable { tool }
+    }
 }

@@ -74,12 +74,45 @@ async fn g9_g12_a_refused_choice_is_learned_and_the_run_goes_on_by_reminder() {
 }
 
 #[tokio::test]
-async fn g9_a_refusal_of_what_the_host_itself_chose_is_an_error() {
+async fn g9_a_refusal_of_what_the_host_itself_chose_is_learned_too() {
     let folder = tempfile::tempdir().unwrap();
     let host = Host::builder(Arc::new(Session::new()), Workspace::open(folder.path()).unwrap());
-    let model = Stubborn { inner: ScriptedModel::new([]), sent: Arc::default() };
+    let sent = Arc::new(Mutex::new(Vec::new()));
+    let inner = ScriptedModel::new([Reply::text("Without."), Reply::text("Again without.")]);
+    let model = Stubborn { inner, sent: Arc::clone(&sent) };
+    let told = Arc::new(Mutex::new(0));
+    let counted = Arc::clone(&told);
+    let mut agent = Agent::new(model, Arc::new(host.build()))
+        .with_tool_choice(ToolChoice::Required)
+        .on_event(move |event| {
+            let any = matches!(event, Event::ForcingUnavailable { tool: None });
+            *counted.lock().unwrap() += u32::from(any);
+        });
+    assert_eq!(agent.prompt("Go.").await.unwrap(), Stop::Done);
+    assert_eq!(agent.prompt("Go on.").await.unwrap(), Stop::Done);
+    // Refused once, sent again without, and not tried in the second prompt.
+    assert_eq!(*sent.lock().unwrap(), [ToolChoice::Required, ToolChoice::Auto, ToolChoice::Auto]);
+    assert_eq!(*told.lock().unwrap(), 2, "each turn that goes without says so");
+}
+
+// CONTRACT G9: who refuses even `auto` is not asked for ever.
+#[tokio::test]
+async fn g9_a_refusal_of_a_choice_that_forces_nothing_is_an_error() {
+    struct Sullen;
+    impl Model for Sullen {
+        fn respond(&self, _: Request) -> BoxFuture<'_, Result<Reply, ModelError>> {
+            let message = "400: tool_choice".to_owned();
+            Box::pin(std::future::ready(Err(ModelError::ChoiceRefused { message })))
+        }
+
+        fn forcing(&self) -> Forcing {
+            Forcing::Named
+        }
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let host = Host::builder(Arc::new(Session::new()), Workspace::open(folder.path()).unwrap());
     let mut agent =
-        Agent::new(model, Arc::new(host.build())).with_tool_choice(ToolChoice::Required);
+        Agent::new(Sullen, Arc::new(host.build())).with_tool_choice(ToolChoice::Required);
     let error = agent.prompt("Go.").await.unwrap_err();
     assert!(matches!(error, AgentError::Model(ModelError::ChoiceRefused { .. })), "{error}");
 }
@@ -96,7 +129,7 @@ async fn g9_q6_a_refused_hard_directive_is_learned_and_does_not_end_the_run() {
     let told = Arc::new(Mutex::new(Vec::new()));
     let into = Arc::clone(&told);
     let mut agent = Agent::new(model, Arc::clone(&host)).on_event(move |event| {
-        if let Event::ForcingUnavailable { tool } = event {
+        if let Event::ForcingUnavailable { tool: Some(tool) } = event {
             into.lock().unwrap().push(tool.clone());
         }
     });

@@ -223,7 +223,7 @@ async fn batch(
     cancel: CancellationToken,
 ) -> ToolResult {
     let progress = Arc::clone(&scope.progress);
-    let scope = CallScope { decider: scope.decider, cancel, progress };
+    let scope = CallScope { cancel, progress, ..CallScope::of(scope.decider) };
     let mut results = opened.host.run_batch(std::slice::from_ref(call), &scope).await;
     results.pop().unwrap_or_else(|| ToolResult::error("The call has no result."))
 }

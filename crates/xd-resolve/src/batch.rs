@@ -16,9 +16,13 @@ pub struct Batch {
     head: Option<StageNumber>,
     pending: usize,
     next: StageNumber,
-    epoch: u64,
+    epoch: Epoch,
     bare_confirm_seen: AtomicBool,
 }
+
+/// Which session of a store: every one that [ends](ActionStore::end_session) is followed by another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Epoch(pub(crate) u64);
 
 /// How many numbered addresses a refusal names.
 pub(crate) const NAMED: usize = 8;
@@ -28,13 +32,14 @@ impl Batch {
         head: Option<StageNumber>,
         pending: usize,
         next: StageNumber,
-        epoch: u64,
+        epoch: Epoch,
     ) -> Self {
         Self { head, pending, next, epoch, bare_confirm_seen: AtomicBool::new(false) }
     }
 
     /// The session of the store that the batch began in.
-    pub(crate) fn epoch(&self) -> u64 {
+    #[must_use]
+    pub fn epoch(&self) -> Epoch {
         self.epoch
     }
 

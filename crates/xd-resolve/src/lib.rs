@@ -61,7 +61,7 @@ mod sync;
 mod tool;
 
 pub use action::{ApplyError, BoxFuture, Effect, Lineage, StageRequest, StagedAction};
-pub use batch::Batch;
+pub use batch::{Batch, Epoch};
 pub use confirming::{Confirming, Resolution};
 pub use detach::{Detach, ThreadDetach, block_on};
 pub use dispatch::{

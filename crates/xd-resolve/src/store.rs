@@ -8,9 +8,9 @@ use std::{
 use xd_protocol::{ReasonFault, Selection, StageNumber, Verdict};
 
 use crate::{
-    ActionState, Batch, Confirming, Decider, DecisionRecord, Declined, Detach, Ending, NotTaken,
-    Outcome, RecordError, Recorder, Stack, StageError, StageRequest, Staged, StagedAction,
-    ThreadDetach, ToolResult,
+    ActionState, Batch, Confirming, Decider, DecisionRecord, Declined, Detach, Ending, Epoch,
+    NotTaken, Outcome, RecordError, Recorder, Stack, StageError, StageRequest, Staged,
+    StagedAction, ThreadDetach, ToolResult,
     record::NoRecord,
     sync::{
         Mutex, MutexGuard,
@@ -394,8 +394,10 @@ impl ActionStore {
         }
     }
 
-    fn epoch(&self) -> u64 {
-        self.epoch.load(Ordering::Relaxed)
+    /// The session that is open: a call that was made in another is none of its (`CONTRACT D13`).
+    #[must_use]
+    pub fn epoch(&self) -> Epoch {
+        Epoch(self.epoch.load(Ordering::Relaxed))
     }
 
     fn failed(&self) -> MutexGuard<'_, Vec<StageNumber>> {

@@ -181,15 +181,15 @@ impl Gate {
             let own = allowed(&asking.own);
             Decision {
                 opening: Opening::Off,
-                forcing_unavailable: own.is_none(),
+                forcing_unavailable: own.is_none().then(|| asking.own.clone()),
                 tool_choice: own.unwrap_or(ToolChoice::Auto),
             }
         };
         let choose = |wanted| match allowed(&wanted) {
             Some(tool_choice) => {
-                Decision { opening: Opening::Off, tool_choice, forcing_unavailable: false }
+                Decision { opening: Opening::Off, tool_choice, forcing_unavailable: None }
             }
-            None => Decision { forcing_unavailable: true, ..own() },
+            None => Decision { forcing_unavailable: Some(wanted), ..own() },
         };
         if let Some(hard) = &asking.hard {
             return choose(hard.clone());

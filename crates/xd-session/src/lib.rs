@@ -78,5 +78,5 @@ pub use queue::{
     ToolChoice, ToolChoiceQueue,
 };
 pub use refusals::{RefusalLimits, Refusals, Repeat};
-pub use session::Session;
+pub use session::{SESSION_ENDED, Session};
 pub use turn::{TurnPlan, TurnRequest};

@@ -20,6 +20,17 @@ pub enum ToolChoice {
     Named(String),
 }
 
+impl ToolChoice {
+    /// Whether it leaves the model no turn without a call.
+    #[must_use]
+    pub fn forces(&self) -> bool {
+        match self {
+            Self::Required | Self::Named(_) => true,
+            Self::Auto | Self::None => false,
+        }
+    }
+}
+
 /// Why a served choice did not take effect (`CONTRACT Q4`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum RejectReason {

@@ -19,6 +19,10 @@ use crate::{
     ToolChoice, ToolChoiceQueue, TurnEnd, TurnPlan, TurnRequest, guards::Guards,
 };
 
+/// The result of a call whose session has ended before it ran (`CONTRACT D13`).
+pub const SESSION_ENDED: &str = "Not executed: the session that this call was meant for has ended. \
+                                 Nothing was done in the one that is open now.";
+
 /// One session. Shared behind an [`Arc`] by the agent loop and the tools.
 #[derive(Debug)]
 pub struct Session {
@@ -236,6 +240,7 @@ impl Session {
             plan_notice: self.plan.untold().map(|untold| PlanNotice::new(untold, &self.prompts)),
             reminder: None,
             requirement: None,
+            directive: state.hard_turn && decision.forcing_unavailable.is_none(),
             forcing_unavailable: decision.forcing_unavailable,
             unavailable,
             parked: None,
@@ -305,12 +310,7 @@ impl Session {
     /// (`CONTRACT G12, D13`).
     #[must_use]
     pub fn void_result(&self) -> &'static str {
-        if self.was_late() {
-            "Not executed: the session that this call was meant for has ended. Nothing was done in \
-             the one that is open now."
-        } else {
-            "Not executed: the turn was aborted."
-        }
+        if self.was_late() { SESSION_ENDED } else { "Not executed: the turn was aborted." }
     }
 
     /// The turn's calls have run: a hard directive in flight has taken effect, or its handler was

@@ -45,10 +45,12 @@ pub struct TurnPlan {
     pub reminder: Option<Reminder>,
     /// The requirement in force, where one is.
     pub requirement: Option<SoftRequirement>,
-    /// The gate, a hard directive or the request's own choice wanted to force and the provider does
-    /// not allow it: the turn goes with what it allows of the request's own choice, by reminder
-    /// where one is due.
-    pub forcing_unavailable: bool,
+    /// The choice by which the gate, a hard directive or else the request itself wanted to force,
+    /// where the provider does not allow it: the turn goes with what it allows of the request's own
+    /// choice, by reminder where one is due.
+    pub forcing_unavailable: Option<ToolChoice>,
+    /// The tool choice is a hard directive's, for this turn alone (`CONTRACT Q1`).
+    pub directive: bool,
     /// The tool that a hard directive, or else the request's own choice, named and that is not
     /// active (`CONTRACT Q6`).
     pub unavailable: Option<String>,

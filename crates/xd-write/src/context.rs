@@ -4,8 +4,8 @@ use std::{fmt, sync::Arc};
 
 use tokio_util::sync::CancellationToken;
 use xd_resolve::{
-    ActionStore, Batch, CallSlot, Decider, Form, PendingAction, PlanMode, StageError, StageRequest,
-    Staged, StagingSession, queue_resolve_handler,
+    ActionStore, Batch, CallSlot, Decider, Epoch, Form, PendingAction, PlanMode, StageError,
+    StageRequest, Staged, StagingSession, queue_resolve_handler,
 };
 use xd_session::Session;
 
@@ -35,6 +35,9 @@ pub struct CallScope {
     pub cancel: CancellationToken,
     /// Hears how calls get on.
     pub progress: ProgressSink,
+    /// The session that the calls were made in: once it has ended none of them starts any more
+    /// (`CONTRACT D13`). None means the one that is open when the batch begins.
+    pub epoch: Option<Epoch>,
 }
 
 impl CallScope {
@@ -47,7 +50,12 @@ impl CallScope {
     /// Calls in the name of `decider`, never cancelled, progress unheard.
     #[must_use]
     pub fn of(decider: Decider) -> Self {
-        Self { decider, cancel: CancellationToken::new(), progress: Arc::new(|_, _| {}) }
+        Self {
+            decider,
+            cancel: CancellationToken::new(),
+            progress: Arc::new(|_, _| {}),
+            epoch: None,
+        }
     }
 }
 
@@ -101,6 +109,13 @@ impl ToolContext {
     #[must_use]
     pub fn cancel(&self) -> &CancellationToken {
         &self.scope.cancel
+    }
+
+    /// Whether the session that the call was made in has ended (`CONTRACT D13`).
+    #[must_use]
+    pub fn is_late(&self) -> bool {
+        let made_in = self.scope.epoch.unwrap_or(self.batch.epoch());
+        made_in != self.session.actions().epoch()
     }
 
     /// Tells the host how the call gets on.

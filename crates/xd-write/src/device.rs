@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use xd_protocol::{
     Confirm, Device, DeviceName, Selection, StageNumber, Verdict, notice, split_selector,
 };
-use xd_resolve::{ActionState, StagedAction, ToolResult, device_result};
+use xd_resolve::{ActionState, Form, StagedAction, ToolResult, device_result};
 
 use crate::{
     DeviceBody, Host, Tool, ToolContext,
@@ -92,7 +92,7 @@ fn text(verdict: Verdict, body: &Value) -> Result<&str, ToolResult> {
 
 /// What `applied` made stale of the actions that are still pending, in a sentence each (`CONTRACT
 /// F7`).
-fn stale_since(host: &Host, applied: StageNumber) -> Vec<String> {
+pub(crate) fn stale_since(host: &Host, applied: StageNumber) -> Vec<String> {
     let actions = host.session().actions();
     let Some((applied, ActionState::Applied)) = actions.get(applied) else { return Vec::new() };
     let Some(changed) = applied.change_set() else { return Vec::new() };
@@ -106,11 +106,19 @@ fn stale_since(host: &Host, applied: StageNumber) -> Vec<String> {
             .map(ToString::to_string)
             .collect();
         let n = action.number();
-        let again = match can_restage(&host.registry()) {
-            true => format!(
+        let again = match (host.session().finalizer().form(), can_restage(&host.registry())) {
+            (Form::Devices, true) => format!(
                 "Write {{\"number\": {n}}} to xd://{RESTAGE} to make it anew, or a reason to xd://reject@{n}."
             ),
-            false => format!("Discard it with a reason to xd://reject@{n} and stage it anew."),
+            (Form::Devices, false) => {
+                format!("Discard it with a reason to xd://reject@{n} and stage it anew.")
+            }
+            (Form::HiddenTool, _) => {
+                let tool = host.session().finalizer().tool_name();
+                format!(
+                    "Discard it with the `{tool}` tool once it is the newest, and stage it anew."
+                )
+            }
         };
         Some(format!(
             "Staged action @{n} is stale now: it was previewed before this one changed {}. {again}",

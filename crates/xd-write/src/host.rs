@@ -13,7 +13,7 @@ use xd_protocol::{
     Device, READ_TOOL, Selection, StageNumber, Target, WRITE_TOOL, notice, parse_xd_url,
 };
 use xd_resolve::{ActionState, Batch, CallOrder, PlanMode, StageError, Tier, ToolCall, ToolResult};
-use xd_session::{Finalizer, PlanReviewer, Session};
+use xd_session::{Finalizer, PlanReviewer, SESSION_ENDED, Session};
 
 use crate::{
     CallScope, Concurrency, DeviceEntry, DraftStore, FileWrites, HiddenResolveTool, MemoryDrafts,
@@ -236,6 +236,7 @@ impl Host {
     }
 
     /// Runs a batch of calls and answers one result for each, in call order (**Invariant W1**).
+    /// Once the session that they were made in has ended, none of them starts (`CONTRACT D13`).
     ///
     /// Calls of shared tools run beside each other, others alone, all in call order. Bare confirms
     /// mean the head at the batch's begin.
@@ -300,6 +301,10 @@ impl Host {
     }
 
     async fn execute(&self, call: &ToolCall, context: Arc<ToolContext>) -> ToolResult {
+        let late = || ToolResult::error(SESSION_ENDED);
+        if context.is_late() {
+            return late();
+        }
         // What can run nothing needs no approval, and its own answer says more than a refusal.
         let bound = match self.bind(call, &context) {
             Ok(bound) => bound,
@@ -307,6 +312,10 @@ impl Host {
         };
         if let Err(refusal) = self.permit(call, &bound, &context).await {
             return self.refused(call, refusal);
+        }
+        // A person who was asked may have taken their time.
+        if context.is_late() {
+            return late();
         }
         if let Some(device) = bound.device {
             return device::run(self, &context, device).await;
@@ -322,7 +331,14 @@ impl Host {
             READ_TOOL => read::read(self, &call.arguments),
             WRITE_TOOL => write::write(self, &context, &call.arguments).await,
             name => match self.tool(name) {
-                Some(tool) => outcome(name, tool.call(context, call.arguments.clone()).await),
+                Some(tool) => {
+                    let call = tool.call(Arc::clone(&context), call.arguments.clone());
+                    let mut result = outcome(name, call.await);
+                    if let Some(applied) = bound.applies.filter(|_| !result.is_error) {
+                        result.content.extend(device::stale_since(self, applied.number()));
+                    }
+                    result
+                }
                 None => self.unknown_tool(name),
             },
         }

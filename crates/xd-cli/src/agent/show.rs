@@ -91,7 +91,8 @@ impl Show {
                 }
             }
             Event::ForcingUnavailable { tool } => {
-                let words = format!("This model cannot be made to call `{tool}`; it is reminded.");
+                let tool = tool.as_ref().map_or("a tool".to_owned(), |tool| format!("`{tool}`"));
+                let words = format!("This model cannot be made to call {tool}; it is asked to.");
                 self.print(screen, &[Line::of(&clean_line(&words), Role::Muted)]);
             }
             Event::ToolUnavailable { tool } => {

@@ -73,7 +73,11 @@ pub(super) fn happenings(screen: &mut Screen, happenings: &[Happening], verbose:
             Event::Hidden { custom_type, text } if verbose => {
                 labelled(screen, &format!("hidden message ({custom_type})"), Role::Muted, text);
             }
-            Event::ForcingUnavailable { tool } | Event::ToolUnavailable { tool } => {
+            Event::ForcingUnavailable { tool } => {
+                let tool = tool.as_deref().unwrap_or("a tool");
+                labelled(screen, "note", Role::Warning, &format!("`{tool}` could not be forced"));
+            }
+            Event::ToolUnavailable { tool } => {
                 labelled(screen, "note", Role::Warning, &format!("`{tool}` could not be forced"));
             }
             _ => {}

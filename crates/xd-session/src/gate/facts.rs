@@ -80,17 +80,18 @@ pub struct Decision {
     pub opening: Opening,
     /// The tool choice to send: never one that the provider is known to refuse (**Invariant S5**).
     pub tool_choice: ToolChoice,
-    /// A choice was to be forced and the provider cannot be asked to: what it allows of the
-    /// request's own choice goes, and the reminder has to do (`CONTRACT G9`). So too where the
+    /// The choice that was to be forced, where the provider cannot be asked to: what it allows of
+    /// the request's own choice goes, and the reminder has to do (`CONTRACT G9`). So too where the
     /// request's own choice forces and nothing goes before it.
-    pub forcing_unavailable: bool,
+    pub forcing_unavailable: Option<ToolChoice>,
 }
 
 impl Decision {
     /// Whether the turn forces the finalizing tool, by name or as some tool.
     #[must_use]
     pub fn forces(&self) -> bool {
-        matches!(self.opening, Opening::Armed { force: true, .. }) && !self.forcing_unavailable
+        matches!(self.opening, Opening::Armed { force: true, .. })
+            && self.forcing_unavailable.is_none()
     }
 }
 

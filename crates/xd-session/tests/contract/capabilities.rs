@@ -99,10 +99,10 @@ fn g9_case_063_where_no_name_can_be_forced_the_plan_says_what_it_does_instead() 
     ] {
         let plan = forced_turn(forcing, thinking);
         assert_eq!(plan.tool_choice, ToolChoice::Auto, "{forcing:?}");
-        assert!(plan.forcing_unavailable && plan.requirement.is_some() && !plan.forces());
+        assert!(plan.forcing_unavailable.is_some() && plan.requirement.is_some() && !plan.forces());
     }
     let plan = forced_turn(Forcing::Named, Thinking::On);
-    assert!(plan.forces() && !plan.forcing_unavailable);
+    assert!(plan.forces() && plan.forcing_unavailable.is_none());
 }
 
 #[test]
@@ -127,11 +127,11 @@ fn g9_a_hard_choice_that_cannot_be_forced_is_said_and_not_sent() {
     let thinks =
         TurnRequest { forcing: Forcing::NamedUnlessThinking, thinking: Thinking::On, ..request() };
     let plan = session.next_turn(&thinks);
-    assert_eq!((plan.tool_choice, plan.forcing_unavailable), (ToolChoice::Auto, true));
+    assert_eq!((plan.tool_choice, plan.forcing_unavailable.is_some()), (ToolChoice::Auto, true));
     session.judge(xd_session::TurnEnd::Complete, &[], tier);
     session.turn_ended();
     let plan = session.next_turn(&thinks);
-    assert_eq!((plan.tool_choice, plan.forcing_unavailable), (ToolChoice::None, false));
+    assert_eq!((plan.tool_choice, plan.forcing_unavailable.is_some()), (ToolChoice::None, false));
 }
 
 #[test]
@@ -154,7 +154,10 @@ fn g9_the_requests_own_choice_goes_as_far_as_the_provider_allows() {
                         let allowed = forcing.allowed(own.clone(), thinking);
                         assert_eq!(sent, allowed.clone().unwrap_or(ToolChoice::Auto));
                         let forces = matches!(decision.opening, Opening::Armed { force: true, .. });
-                        assert_eq!(decision.forcing_unavailable, forces || allowed.is_none());
+                        assert_eq!(
+                            decision.forcing_unavailable.is_some(),
+                            forces || allowed.is_none()
+                        );
                     }
                 }
             }
@@ -258,8 +261,8 @@ fn g9_a_provider_refusal_is_a_fact_and_the_choice_a_decision_of_the_gate() {
     let sent = |gate: &mut Gate, model, thinking| {
         let decision = asked(gate, model, thinking);
         assert!(matches!(decision.opening, Opening::Armed { force: true, .. }), "{decision:?}");
-        assert_eq!(decision.forces(), !decision.forcing_unavailable);
-        (decision.tool_choice, decision.forcing_unavailable)
+        assert_eq!(decision.forces(), decision.forcing_unavailable.is_none());
+        (decision.tool_choice, decision.forcing_unavailable.is_some())
     };
     let (write, auto) = (|| (named("write"), false), || (ToolChoice::Auto, true));
     assert_eq!(sent(&mut gate, "plain", On), write());
@@ -308,7 +311,7 @@ fn g9_the_session_plans_by_the_models_id() {
     let session = Session::new();
     let turn = |model: &str| {
         let plan = session.next_turn_of(model, &request());
-        (plan.forces(), plan.forcing_unavailable)
+        (plan.forces(), plan.forcing_unavailable.is_some())
     };
     stage(&session);
     turn("one");
@@ -329,7 +332,7 @@ fn g9_a_table_speaks_for_models_of_which_nothing_else_is_known() {
     stage(&session);
     let turn = |model: &str, forcing| {
         let plan = session.next_turn_of(model, &TurnRequest { forcing, ..request() });
-        (plan.tool_choice, plan.forcing_unavailable)
+        (plan.tool_choice, plan.forcing_unavailable.is_some())
     };
     turn("some", Forcing::Unknown);
     session.judge(TurnEnd::Complete, &[detour()], tier);

@@ -50,7 +50,7 @@ fn every_behaviour(mut layer: HashSet<Gate>, refuses: bool) {
                         let again = gate.open(&Asking::about(Some(n(1))));
                         assert_eq!(again.opening, opened.opening);
                         opened = again;
-                        assert!(opened.forcing_unavailable && !opened.forces());
+                        assert!(opened.forcing_unavailable.is_some() && !opened.forces());
                     }
                     assert!(turns < 8, "a ninth turn was asked for");
                     let before = gate.clone();
@@ -166,7 +166,7 @@ fn run(budget: Budget, facts: &[Fact]) -> Result<(), TestCaseError> {
                     Thinking::Off => refused[0] < 2 && refused[1] == 0,
                 };
                 prop_assert_eq!(decision.forces(), wants && able);
-                prop_assert_eq!(decision.forcing_unavailable, wants && !able);
+                prop_assert_eq!(decision.forcing_unavailable.is_some(), wants && !able);
                 let named = decision.tool_choice == ToolChoice::Named("write".to_owned());
                 prop_assert_eq!(named, wants && able);
                 let armed = match opening {

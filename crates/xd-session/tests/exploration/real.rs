@@ -381,7 +381,7 @@ fn check_choice(plan: &TurnPlan, request: Request, hard: Option<HardChoice>, pin
         (Pin::Own | Pin::Unavailable, _) => own,
     };
     prop_assert_eq!(&plan.tool_choice, &expect);
-    prop_assert_eq!(plan.forcing_unavailable, pin == Pin::Unavailable);
+    prop_assert_eq!(plan.forcing_unavailable.is_some(), pin == Pin::Unavailable);
     let forces = hard.is_none() && matches!(pin, Pin::Named | Pin::SomeTool);
     prop_assert_eq!(plan.forces(), forces);
     Ok(())
