@@ -263,8 +263,14 @@ impl Lang {
         match self.0 {
             SupportLang::Java | SupportLang::CSharp => {
                 let member = ["private ", "protected ", "public ", "static "];
-                matches!(kind, "local_variable_declaration" | "local_declaration_statement")
-                    && member.iter().any(|word| pattern.starts_with(word))
+                let local =
+                    matches!(kind, "local_variable_declaration" | "local_declaration_statement")
+                        && member.iter().any(|word| pattern.starts_with(word));
+                // A call among members looks like a constructor without a body.
+                let call = kind == "constructor_declaration"
+                    && !pattern.contains('{')
+                    && !pattern.contains("=>");
+                local || call
             }
             SupportLang::Go
             | SupportLang::JavaScript

@@ -192,7 +192,7 @@ fn a1_what_a_match_holds_and_its_pattern_does_not_is_refused() {
         None => {}
         Some(result) => assert_eq!(
             result.unwrap_err().to_string(),
-            "ops[0] at lines 1-5 (bytes 0..46, `if a:`) would lose `kept()`, which `pat` neither has nor captures; nothing is staged: capture it with a variable, or write `$$$` in `pat` where it may be lost"
+            "ops[0] at lines 1-5 (bytes 0..38, `if a:`) would lose `kept()`, which `pat` neither has nor captures; nothing is staged: capture it with a variable, or write `$$$` in `pat` where it may be lost"
         ),
     }
     // What stands behind the last piece of the pattern is no part of the match.

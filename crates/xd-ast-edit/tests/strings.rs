@@ -55,7 +55,7 @@ const LANGUAGES: [(&str, &str, &str, &str); 15] = [
 ];
 
 #[test]
-fn a8_a_string_of_a_template_stays_as_it_is_written() {
+fn invariant_a8_a_string_of_a_template_stays_as_it_is_written() {
     for (lang, before, after, string) in LANGUAGES {
         check(
             lang,
@@ -68,7 +68,7 @@ fn a8_a_string_of_a_template_stays_as_it_is_written() {
 }
 
 #[test]
-fn a8_a_captured_string_stays_as_it_was() {
+fn invariant_a8_a_captured_string_stays_as_it_was() {
     for (lang, before, after, string) in LANGUAGES {
         let indent = before.rsplit('\n').next().unwrap();
         let step = if indent.starts_with('\t') { "\t" } else { "  " };
@@ -80,7 +80,7 @@ fn a8_a_captured_string_stays_as_it_was() {
 }
 
 #[test]
-fn a8_here_documents_stay_as_they_are() {
+fn invariant_a8_here_documents_stay_as_they_are() {
     check(
         "bash",
         "if x; then\n  old 1\nfi\n",
@@ -126,7 +126,7 @@ fn a8_here_documents_stay_as_they_are() {
 }
 
 #[test]
-fn a8_a_capture_that_lands_in_a_string_is_literal() {
+fn invariant_a8_a_capture_that_lands_in_a_string_is_literal() {
     check(
         "javascript",
         "function f() {\n  old(() => {\n    x();\n  });\n}\n",
@@ -138,7 +138,7 @@ fn a8_a_capture_that_lands_in_a_string_is_literal() {
 
 // What is no string moves as a whole: comments, blocks, the layout of markup, block scalars.
 #[test]
-fn a8_what_is_no_string_is_indented() {
+fn invariant_a8_what_is_no_string_is_indented() {
     check(
         "javascript",
         "  old(1);\n",
@@ -180,7 +180,7 @@ fn a8_what_is_no_string_is_indented() {
 }
 
 #[test]
-fn a8_a_result_whose_string_would_change_is_refused_with_its_place() {
+fn invariant_a8_a_result_whose_string_would_change_is_refused_with_its_place() {
     // The body of the here-document stands behind the line, so that `end` would get into it.
     let source = "def f\n  old(<<~EOT)\n    one\n  EOT\nend\n";
     let Some(result) = run("ruby", source, "old($A)", "if x\n  fresh($A)\nend") else { return };

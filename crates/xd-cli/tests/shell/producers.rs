@@ -175,8 +175,8 @@ fn a3_a_change_of_line_ends_is_told_to_a_person_and_to_a_model() {
                 --- a/b.txt\n+++ b/b.txt\n@@ -1,2 +1,2 @@\n-one\n+one\r\n two\n";
     let run = patch(&folder, &["--json", "patch"], text).json();
     let preview = run["staged"]["preview"].as_str().unwrap();
-    assert!(preview.contains("a.txt: edited, 2 line ends CRLF → LF (+2 -2)"), "{preview}");
-    assert!(preview.contains("b.txt: edited, 1 line end LF → CRLF (+1 -1)"), "{preview}");
+    assert!(preview.contains("a.txt: 1 hunk, 2 line ends CRLF → LF (+2 -2)"), "{preview}");
+    assert!(preview.contains("b.txt: 1 hunk, 1 line end LF → CRLF (+1 -1)"), "{preview}");
     let shown = folder.xd(&["show"]).out;
     assert!(shown.contains("a.txt (line ends CRLF → LF)"), "{shown}");
     assert!(shown.contains("b.txt (line ends LF → CRLF)"), "{shown}");
