@@ -164,6 +164,27 @@ mod tests {
         }
     }
 
+    // CONTRACT G9: what never can be forced is no member of a family that can.
+    #[test]
+    fn g9_newer_members_of_a_family_have_rows_of_their_own() {
+        let table = CapabilityTable::default();
+        for (provider, model, forcing) in [
+            ("anthropic", "claude-opus-5-5", Forcing::AutoOnly),
+            ("anthropic", "claude-opus-5-5-20260901", Forcing::AutoOnly),
+            ("anthropic", "claude-fable-5-1", Forcing::AutoOnly),
+            ("anthropic", "claude-fable-5", Forcing::NamedUnlessThinking),
+            ("anthropic", "claude-opus-5", Forcing::NamedUnlessThinking),
+            ("openrouter", "anthropic/claude-opus-5.5", Forcing::AutoOnly),
+            ("openrouter", "anthropic/claude-opus-5", Forcing::NamedUnlessThinking),
+            ("mistral", "magistral-medium-latest", Forcing::AutoOnly),
+            ("mistral", "devstral-medium-latest", Forcing::Named),
+        ] {
+            assert_eq!(table.forcing(provider, model), forcing, "{provider}/{model}");
+        }
+        assert_eq!(table.thinks("openrouter", "anthropic/claude-opus-5"), Thinking::On);
+        assert_eq!(table.thinks("openrouter", "anthropic/claude-opus-4.6"), Thinking::Off);
+    }
+
     #[test]
     fn g9_a_configuration_goes_before_the_table() {
         let row = |models: &str, forcing, thinks| CapabilityOverride {

@@ -60,6 +60,8 @@ fn words(body: &Value) -> (String, String) {
         error => error.to_string(),
     });
     let printable = |c: char| if c.is_control() { ' ' } else { c };
+    // The sentence that it goes into ends by itself.
+    let message = message.trim_end().trim_end_matches('.');
     (kind, message.chars().take(MOST_WORDS).map(printable).collect())
 }
 

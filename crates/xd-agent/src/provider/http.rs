@@ -204,7 +204,8 @@ impl HttpModel {
     ) -> Result<Reply, ModelError> {
         let request = self.client.post(self.url.clone()).headers(self.headers.clone()).body(body);
         let first = self.timeouts.first_byte;
-        let mut response = within(first, "answer", request.send()).await?.map_err(unreachable)?;
+        let response = within(first, "answer", request.send()).await?;
+        let mut response = response.map_err(|error| unreachable(error, &self.url))?;
         let status = response.status();
         let kind = response.headers().get("content-type").and_then(|kind| kind.to_str().ok());
         if !status.is_success() || kind.is_some_and(|kind| kind.starts_with("application/json")) {
@@ -339,16 +340,19 @@ fn failure_with_success(body: &[u8]) -> ModelError {
     }
 }
 
-/// Why the provider cannot be reached, down to the first cause and without the URL, which may hold
-/// a key.
-fn unreachable(error: reqwest::Error) -> ProviderError {
+/// Why the provider cannot be reached, down to the first cause. Of the URL it says the host alone:
+/// the rest may hold a key.
+fn unreachable(error: reqwest::Error, url: &Url) -> ProviderError {
     let error = error.without_url();
-    let mut message = error.to_string();
+    let mut message = format!("{}: {error}", url.origin().ascii_serialization());
     let mut source = error.source();
     while let Some(cause) = source {
         message.push_str(": ");
         message.push_str(&cause.to_string());
         source = cause.source();
+    }
+    if url.scheme() == "https" && message.contains("InvalidContentType") {
+        message.push_str(" (it does not speak TLS; http:// may be meant)");
     }
     ProviderError::Network { message }
 }

@@ -48,6 +48,17 @@ fn config(
 ) -> Result<ModelConfig, Failure> {
     let provider = name.split('/').next().unwrap_or_default();
     let own = settings.providers.get(provider);
+    if !name.contains('/') {
+        let what = match Preset::find(name).is_some() || own.is_some() || name == "custom" {
+            true => format!("'{name}' names a provider and no model"),
+            false => format!("'{name}' names no provider"),
+        };
+        return Err(Failure::new(
+            what,
+            "Name both as PROVIDER/MODEL, the model as its provider calls it: \
+             anthropic/claude-sonnet-4-5.",
+        ));
+    }
     let said = own.cloned().unwrap_or_default();
     let mut config = match (Preset::find(provider), said.wire) {
         (Some(_), Some(_)) => {

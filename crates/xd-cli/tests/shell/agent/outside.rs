@@ -19,7 +19,7 @@ fn xd(folder: &Folder, arguments: &[&str]) -> Run {
     Run::of(command(folder, arguments).output().unwrap())
 }
 
-// CONTRACT E2, D11, L1; case 117
+// CONTRACT E2, D11, L1; cases 117, 123
 #[test]
 fn what_an_agent_left_is_seen_and_decided_from_a_shell() {
     let folder = left();

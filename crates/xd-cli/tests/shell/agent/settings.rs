@@ -61,3 +61,44 @@ fn a_bad_file_names_line_and_key() {
     assert_eq!(run.status, 2);
     assert!(run.json()["error"].as_str().unwrap().contains(".xd.toml:1"), "{run:?}");
 }
+
+/// Each mistake in the name of a model says what is missing, and how it is named.
+#[test]
+fn a_model_without_a_provider_or_a_provider_without_a_model_is_told() {
+    let folder = folder(&[]);
+    for (name, what) in [
+        ("claude-sonnet-4-5", "'claude-sonnet-4-5' names no provider"),
+        ("anthropic", "'anthropic' names a provider and no model"),
+        ("nope/x", "no provider is named `nope`"),
+    ] {
+        let run = Run::of(command(&folder, &["agent", "-m", name, "-p", "Hi."]).output().unwrap());
+        run.is_plain_error(what);
+        assert!(run.err.contains("MODEL"), "{run:?}");
+    }
+}
+
+/// What cannot be reached is named, and so is the way out; a key in the address is not.
+#[test]
+fn an_address_that_nobody_answers_at_is_told() {
+    let folder = folder(&[]);
+    folder.put("home/xd/config.toml", "[retry]\nattempts = 1\n");
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let plain = std::thread::spawn(move || {
+        use std::io::Write as _;
+        let (mut stream, _) = listener.accept().unwrap();
+        stream.write_all(b"HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\n\r\n").unwrap();
+    });
+    for (base, what) in [
+        ("http://127.0.0.1:9/v1?key=hush".to_owned(), "http://127.0.0.1:9: "),
+        ("http://no.such.host.invalid/v1".to_owned(), "no.such.host.invalid: "),
+        (format!("https://127.0.0.1:{port}/v1"), "http:// may be meant"),
+    ] {
+        let arguments = ["agent", "-m", "custom/x", "--base-url", &base, "-p", "Hi."];
+        let run = Run::of(command(&folder, &arguments).output().unwrap());
+        run.is_plain_error(what);
+        assert!(run.err.contains("Check the network and the base URL"), "{run:?}");
+        assert!(!run.err.contains("hush"), "{run:?}");
+    }
+    plain.join().unwrap();
+}
