@@ -50,6 +50,8 @@ enum Output {
 const PIPED_WIDTH: usize = 100;
 /// How many lines of a diff a terminal gets before the rest is only counted.
 const TERMINAL_LINES: usize = 400;
+/// How many lines of a file are drawn while a model writes it.
+const LIVE_LINES: usize = 5;
 
 impl Screen {
     /// What the arguments and the environment say of standard output.

@@ -14,6 +14,7 @@ mod producers;
 mod recover;
 mod shapes;
 mod slips;
+mod tmux;
 mod undo;
 mod words;
 
