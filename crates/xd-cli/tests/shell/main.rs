@@ -9,6 +9,7 @@ mod drafts;
 mod edit;
 mod exits;
 mod mcp;
+mod pager;
 mod place;
 mod producers;
 mod recover;
