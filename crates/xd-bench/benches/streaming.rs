@@ -20,8 +20,11 @@ const MOST: f64 = 30.0;
 /// How many times longer twice the length may take.
 const TWICE: f64 = 2.2;
 
+/// The arguments of a call with a text of so many bytes.
+type Call = fn(usize) -> Value;
+
 fn main() -> ExitCode {
-    let kinds: [(&str, fn(usize) -> Value); 5] = [
+    let kinds: [(&str, Call); 5] = [
         ("a reason", |n| json!({ "path": "xd://resolve", "content": "word ".repeat(n / 5) })),
         ("a reason of one word", |n| json!({ "path": "xd://resolve", "content": "x".repeat(n) })),
         (

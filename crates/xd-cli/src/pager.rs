@@ -77,8 +77,7 @@ fn command(variable: &dyn Fn(&str) -> Option<String>) -> Option<String> {
             "less".to_owned()
         }
     };
-    let program = command.split_whitespace().next()?;
-    (program != "cat").then_some(command)
+    (command.trim() != "cat").then_some(command)
 }
 
 /// From here on an interrupt does nothing to this process.
@@ -106,6 +105,6 @@ mod tests {
         assert_eq!(named(&[("PAGER", "more -s")]).as_deref(), Some("more -s"));
         assert_eq!(named(&[("PAGER", "more"), ("XD_PAGER", "most")]).as_deref(), Some("most"));
         assert_eq!(named(&[("PAGER", "cat")]), None);
-        assert_eq!(named(&[("PAGER", "less"), ("XD_PAGER", "cat -v")]), None);
+        assert_eq!(named(&[("PAGER", "less"), ("XD_PAGER", "cat")]), None);
     }
 }
