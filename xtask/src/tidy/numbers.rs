@@ -10,13 +10,14 @@ use crate::{Finding, Tree};
 
 /// The letters of invariants, each with the folder of the crate that may
 /// declare them in its own documentation. Documents may repeat any.
-pub const INVARIANT_LETTERS: [(char, &str); 11] = [
+pub const INVARIANT_LETTERS: [(char, &str); 12] = [
     ('P', "crates/xd-protocol/"),
     ('R', "crates/xd-resolve/"),
     ('S', "crates/xd-session/"),
     ('W', "crates/xd-write/"),
     ('C', "crates/xd-changeset/"),
     ('A', "crates/xd-ast-edit/"),
+    ('H', "crates/xd-highlight/"),
     ('T', "crates/xd-text-edit/"),
     ('N', "crates/xd-render/"),
     ('M', "prompts/"),
