@@ -14,11 +14,13 @@ const ROWS: u16 = 60;
 /// A tmux server of its own, which ends with the test.
 struct Tmux<'f> {
     folder: &'f Folder,
+    /// A socket that no other server of this test has: one that ends may still hold its own.
+    socket: String,
 }
 
 impl Tmux<'_> {
     fn run(&self, arguments: &[&str]) -> Output {
-        let socket = self.folder.path().join("tmux");
+        let socket = self.folder.path().join(&self.socket);
         let mut command = Command::new("tmux");
         command.arg("-S").arg(socket).args(["-f", "/dev/null"]).args(arguments);
         command.env_remove("TMUX").env("LC_ALL", "C.UTF-8").output().unwrap()
@@ -56,7 +58,7 @@ fn case_113_tmux_and_the_emulator_show_the_same() {
     )]);
     folder.stage();
     for width in [20_u16, 41, 80, 200] {
-        let tmux = Tmux { folder: &folder };
+        let tmux = Tmux { folder: &folder, socket: format!("tmux-{width}") };
         let xd = env!("CARGO_BIN_EXE_xd");
         let run = format!(
             "stty -onlcr; script -q -c \"stty onlcr; '{xd}' --no-pager --color always show 1\" bytes; \
