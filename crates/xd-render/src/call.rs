@@ -197,14 +197,18 @@ impl CallView {
         else {
             return false;
         };
+        let repeats = self.content.repeats();
         if !self.content.advance(content.text, content.repeats) || self.kind != Some(Kind::File) {
             return false;
         }
-        // The title stands; what is below it is put there anew.
-        if let Some((options, mut lines)) = self.drawn.take() {
-            lines.truncate(1);
-            self.drawn = Some((options.clone(), lines));
-            self.add_content(&options);
+        if repeats != self.content.repeats() {
+            self.drawn = None;
+        }
+        // The title stands; what is below it is brought up to date.
+        if let Some((options, lines)) = &mut self.drawn
+            && options.live_lines > 0
+        {
+            self.content.bring_up(content.text, self.path.text(), options, lines);
         }
         true
     }
