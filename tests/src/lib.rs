@@ -25,6 +25,7 @@
 //! # });
 //! ```
 
+pub mod drawings;
 pub mod history;
 pub mod judges;
 pub mod workbench;

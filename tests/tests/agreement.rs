@@ -8,6 +8,7 @@ use serde_json::json;
 use xd_protocol::{Selection, Verdict};
 use xd_resolve::{ActionState, StageRequest, Tier, ToolCall, ToolResult};
 use xd_session::{Boundary, Finalizer, Judgement, Session, TurnEnd, TurnRequest};
+use xd_tests::drawings;
 use xd_tests::judges::{self, Judges};
 use xd_write::{CallScope, Host, Workspace};
 
@@ -247,6 +248,28 @@ fn the_corpora_replay() {
     replay("address", &|bytes| judges.agree(&String::from_utf8_lossy(bytes)));
     replay("device_body", &|bytes| judges::device_body(&String::from_utf8_lossy(bytes)));
     replay("transcript", &judges::transcript);
+    replay("drawings", &drawings::any_text);
+}
+
+// CONTRACT V3, V4: the judge of the fuzzer, on what a generator finds in a second or two.
+#[test]
+fn v4_any_bytes_are_drawn_inert_and_fit() {
+    let bytes = prop_oneof![
+        proptest::collection::vec(any::<u8>(), 0..60),
+        "..(\\PC|[\u{0}-\u{1f}\u{7f}-\u{9f}\u{202a}-\u{202e}\u{2066}]|[a-z{}()\"'/*#\n\t]{1,4}){0,20}"
+            .prop_map(String::into_bytes),
+    ];
+    let mut runner = proptest::test_runner::TestRunner::new(ProptestConfig {
+        cases: 150,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    });
+    runner
+        .run(&bytes, |bytes| {
+            drawings::any_text(&bytes);
+            Ok(())
+        })
+        .unwrap();
 }
 
 // CONTRACT E4

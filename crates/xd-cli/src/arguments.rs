@@ -38,7 +38,9 @@ status is 2 and the message says so. agent and record end with 1 where the run e
 model's last word, and with 130 where it was aborted.
 With --json a command prints one JSON object, an error {\"v\":1,\"error\":…,\"hint\":…}; log, demo, \
 agent and record print JSON Lines, one object a line.
-The variable XD_LOG=debug logs to standard error; NO_COLOR=1 turns colour off.";
+The variable XD_LOG=debug logs to standard error; NO_COLOR=1 turns colour off, CLICOLOR_FORCE=1 on; \
+XD_THEME, XD_AMBIGUOUS and XD_PAGER are as --theme, --ambiguous and the command of the pager. \
+docs/CLI.md says more.";
 
 /// The heading of the options about how things look.
 const LOOK: &str = "How it looks";

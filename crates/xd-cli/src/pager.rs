@@ -7,11 +7,17 @@ use std::{
 
 use crate::terminal::variable;
 
+/// The most bytes of output that are kept until it is known that the pager runs. A shell that finds
+/// no such command is gone long before that.
+const KEPT: usize = 1024 * 1024;
+
 /// A pager that runs. Dropped without [`Pager::finish`] it is waited for all the same, so that the
 /// shell's prompt never appears while it still has the terminal.
 #[derive(Debug)]
 pub(crate) struct Pager {
     child: Child,
+    /// What it was given, as long as that is little: a pager that cannot be run shows nothing of it.
+    kept: Vec<u8>,
     /// Keeps the interrupt from ending this process: it is the pager's key, and a pager whose
     /// feeder dies goes on without a shell that waits for it.
     _interrupts: Option<tokio::runtime::Runtime>,
@@ -31,28 +37,32 @@ impl Pager {
         }
         let interrupts = hold_interrupts();
         let child = shell.spawn().ok()?;
-        Some(Self { child, _interrupts: interrupts })
+        Some(Self { child, kept: Vec::new(), _interrupts: interrupts })
     }
 
     /// Gives it text.
     pub(crate) fn write(&mut self, text: &[u8]) -> io::Result<()> {
+        if self.kept.len() < KEPT {
+            self.kept.extend_from_slice(text);
+        }
         match &mut self.child.stdin {
             Some(input) => input.write_all(text),
             None => Err(io::ErrorKind::BrokenPipe.into()),
         }
     }
 
-    /// Tells it that this was all, and waits until its reader has seen enough.
-    pub(crate) fn finish(&mut self) {
+    /// Tells it that this was all, and waits until its reader has seen enough. Answers what it was
+    /// given where the shell could not run it, which it has said by then.
+    pub(crate) fn finish(&mut self) -> Option<Vec<u8>> {
         drop(self.child.stdin.take());
-        // A pager that cannot be waited for is gone.
-        let _ = self.child.wait();
+        let status = self.child.wait().ok()?;
+        matches!(status.code(), Some(126 | 127)).then(|| std::mem::take(&mut self.kept))
     }
 }
 
 impl Drop for Pager {
     fn drop(&mut self) {
-        self.finish();
+        let _ = self.finish();
     }
 }
 
@@ -67,8 +77,7 @@ fn command(variable: &dyn Fn(&str) -> Option<String>) -> Option<String> {
             "less".to_owned()
         }
     };
-    let program = command.split_whitespace().next()?;
-    (program != "cat").then_some(command)
+    (command.trim() != "cat").then_some(command)
 }
 
 /// From here on an interrupt does nothing to this process.
@@ -96,6 +105,6 @@ mod tests {
         assert_eq!(named(&[("PAGER", "more -s")]).as_deref(), Some("more -s"));
         assert_eq!(named(&[("PAGER", "more"), ("XD_PAGER", "most")]).as_deref(), Some("most"));
         assert_eq!(named(&[("PAGER", "cat")]), None);
-        assert_eq!(named(&[("PAGER", "less"), ("XD_PAGER", "cat -v")]), None);
+        assert_eq!(named(&[("PAGER", "less"), ("XD_PAGER", "cat")]), None);
     }
 }

@@ -50,6 +50,8 @@ enum Output {
 const PIPED_WIDTH: usize = 100;
 /// How many lines of a diff a terminal gets before the rest is only counted.
 const TERMINAL_LINES: usize = 400;
+/// How many lines of a file are drawn while a model writes it.
+const LIVE_LINES: usize = 5;
 
 impl Screen {
     /// What the arguments and the environment say of standard output.
@@ -66,7 +68,8 @@ impl Screen {
         let options = Options::new(width.unwrap_or(PIPED_WIDTH))
             .with_theme(surroundings.theme(look))
             .with_cells(surroundings.cells(look))
-            .with_max_lines(cut);
+            .with_max_lines(cut)
+            .with_live_lines(if terminal { LIVE_LINES } else { 0 });
         let options = highlighted(options);
         let options = match std::path::absolute(&arguments.directory) {
             Ok(root) => options.with_link_root(root),
@@ -242,7 +245,7 @@ impl Screen {
             self.raw(picture.to_svg("What xd prints", ground).as_bytes());
         }
         // Before anything is said on standard error: the pager has the terminal until then.
-        drop(self.pager.take());
+        self.unpage();
         let Output::Failed(error) = &self.output else { return status.into() };
         let hint = match status {
             Status::Done => {
@@ -262,7 +265,7 @@ impl Screen {
 
     /// Prints two lines on standard error: what, and what to do.
     fn complain(&mut self, failure: &Failure) {
-        drop(self.pager.take());
+        self.unpage();
         let mut what = Line::of("xd: ", Role::Error);
         what.add(&clean_line(&failure.what), Role::Text);
         let hint = Line::of(&format!("{HINT_INDENT}{}", clean_line(&failure.hint)), Role::Muted);
@@ -282,11 +285,29 @@ impl Screen {
         let _ = io::stderr().write_all(to_ansi(&lines, &self.error_theme).as_bytes());
     }
 
+    /// Waits for the pager, where there is one. Where it could not be run, what it was given is
+    /// printed without it; true in that case.
+    fn unpage(&mut self) -> bool {
+        let Some(text) = self.pager.take().and_then(|mut pager| pager.finish()) else {
+            return false;
+        };
+        self.pages = false;
+        self.raw(&text);
+        true
+    }
+
     fn raw(&mut self, text: &[u8]) {
         if let Output::Open = self.output {
             if let Some(pager) = &mut self.pager {
-                let written = pager.write(text);
-                self.heard(written);
+                match pager.write(text) {
+                    Ok(()) => {}
+                    Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
+                        if !self.unpage() {
+                            self.output = Output::Closed;
+                        }
+                    }
+                    Err(error) => self.output = Output::Failed(error),
+                }
                 return;
             }
             let mut out = io::stdout().lock();

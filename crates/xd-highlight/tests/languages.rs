@@ -121,7 +121,7 @@ fn what_has_no_grammar_or_no_end_has_no_colours() {
     assert_eq!(GrammarHighlighter.tokens("a.rs", ""), Some(Vec::new()));
 }
 
-// **Invariant H2:** no depth of nesting ends the walk.
+// Invariant H2: no depth of nesting ends the walk.
 #[test]
 fn h2_deep_nesting_is_walked() {
     let deep = "(".repeat(20_000) + "1" + &")".repeat(20_000);
@@ -131,6 +131,7 @@ fn h2_deep_nesting_is_walked() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
 
+    // Invariant H1
     #[test]
     fn h1_tokens_are_in_order_and_between_characters(
         source in "(\\PC|[\"'`/*#{}()\n\t]|fn |let |class |\\$\\{|é漢|[\u{0}-\u{1f}]){0,60}",

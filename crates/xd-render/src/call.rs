@@ -6,26 +6,19 @@ use xd_protocol::{Address, Device, Selection, Target, WRITE_TOOL, classify, coul
 use xd_resolve::ToolCall;
 
 use crate::arguments::{Arguments, Field, Shape};
-use crate::cells::Cells;
-use crate::clean::clean_line;
 use crate::growing::Growing;
 use crate::head::Head;
 use crate::icon;
 use crate::link::Link;
 use crate::options::Options;
 use crate::style::{Line, Role, Span, Style};
+use crate::summary::summary_of;
 
 /// The columns of a body's first line (`CONTRACT V1`).
 const BODY_COLUMNS: usize = 72;
 
 /// The columns of a path that are followed. No terminal draws more of it on its line.
 const PATH_COLUMNS: usize = 400;
-
-/// The bytes of a summary of arguments after which no further argument is added.
-const SUMMARY_BYTES: usize = 400;
-
-/// The columns of one argument in a summary.
-const VALUE_COLUMNS: usize = 48;
 
 /// How far a call has come. `CONTRACT V5`: it counts as queued until it really starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -204,14 +197,18 @@ impl CallView {
         else {
             return false;
         };
+        let repeats = self.content.repeats();
         if !self.content.advance(content.text, content.repeats) || self.kind != Some(Kind::File) {
             return false;
         }
-        // The title stands; what is below it is put there anew.
-        if let Some((options, mut lines)) = self.drawn.take() {
-            lines.truncate(1);
-            self.drawn = Some((options.clone(), lines));
-            self.add_content(&options);
+        if repeats != self.content.repeats() {
+            self.drawn = None;
+        }
+        // The title stands; what is below it is brought up to date.
+        if let Some((options, lines)) = &mut self.drawn
+            && options.live_lines > 0
+        {
+            self.content.bring_up(content.text, self.path.text(), options, lines);
         }
         true
     }
@@ -454,26 +451,6 @@ impl CallView {
             Some(Target::Root) | None => &self.name,
         }
     }
-}
-
-/// Whole arguments in one line, for tools without a drawing of their own. Looks at a bounded part of
-/// them: as much as a line can show.
-fn summary_of(arguments: &Arguments) -> String {
-    let cells = Cells::default();
-    let mut summary = String::new();
-    let start = |text: &str| -> String {
-        let text = &text[..text.floor_char_boundary(4 * VALUE_COLUMNS)];
-        let first = text.trim_start().lines().next().unwrap_or("");
-        cells.cut(&clean_line(first), VALUE_COLUMNS).into_owned()
-    };
-    for field in arguments.fields().filter(|field| field.complete) {
-        if summary.len() > SUMMARY_BYTES {
-            break;
-        }
-        let gap = if summary.is_empty() { "" } else { "  " };
-        summary.push_str(&format!("{gap}{}={}", start(field.name), start(field.text)));
-    }
-    summary
 }
 
 fn kind_of(device: Device<'_>) -> Kind {

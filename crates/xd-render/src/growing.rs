@@ -68,6 +68,33 @@ impl Growing {
             self.drawn.clear();
             self.drawn_for = Some(options.clone());
         }
+        self.lay_out_new(text, path, options);
+        self.drawn.iter().map(|(_, line)| line.clone()).collect()
+    }
+
+    /// Brings `shown`, which ends in what was answered before for the same options, up to date: a
+    /// line that comes costs that line, not all that are shown.
+    pub(crate) fn bring_up(
+        &mut self,
+        text: &str,
+        path: &str,
+        options: &Options,
+        shown: &mut Vec<Line>,
+    ) {
+        if self.drawn_for.is_none() {
+            shown.truncate(1);
+            shown.extend(self.lines(text, path, options));
+            return;
+        }
+        let new = self.lay_out_new(text, path, options);
+        let from = self.drawn.len() - new;
+        shown.extend(self.drawn.range(from..).map(|(_, line)| line.clone()));
+        let over = shown.len().saturating_sub(1 + self.drawn.len());
+        shown.drain(1..1 + over);
+    }
+
+    /// Lays out what was completed since, as far as it is to be drawn, and answers how much that is.
+    fn lay_out_new(&mut self, text: &str, path: &str, options: &Options) -> usize {
         let count = options.live_lines.min(self.ends.len());
         let first = self.whole - count + 1;
         while self.drawn.front().is_some_and(|(number, _)| *number < first) {
@@ -81,7 +108,12 @@ impl Growing {
             self.laid_out += line.len() as u64;
             self.drawn.push_back((number, lay_out(number, line, path, options)));
         }
-        self.drawn.iter().map(|(_, line)| line.clone()).collect()
+        self.whole + 1 - next
+    }
+
+    /// How often the text has begun anew.
+    pub(crate) fn repeats(&self) -> u32 {
+        self.repeats
     }
 
     /// The work done so far, in bytes looked at or laid out.

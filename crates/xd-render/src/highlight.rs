@@ -195,7 +195,7 @@ mod tests {
             vec![(0..100, Keyword)],
             vec![(7..9, Keyword), (0..2, String)],
             vec![(0..4, Keyword), (2..9, String)],
-            vec![(9..2, Keyword), (50..60, String)],
+            vec![(Range { start: 9, end: 2 }, Keyword), (50..60, String)],
         ] {
             for (line, drawn) in source.iter().zip(lines(&tokens, &source)) {
                 let text: std::string::String = drawn.into_iter().map(|(text, _)| text).collect();

@@ -81,6 +81,7 @@ mod palette;
 mod picture;
 mod preview;
 mod style;
+mod summary;
 mod text_decoder;
 mod theme;
 mod word_marks;

@@ -274,6 +274,32 @@ fn case_101_whole_lines_of_a_file_are_laid_out_and_coloured_once() {
     assert_eq!(to_plain(view.lines(&options)), "◌ Write a.rs · running\n");
 }
 
+// N3: however the content comes, what is drawn below the title is what the whole of it would draw.
+#[test]
+fn n3_live_lines_are_the_last_ones_however_they_come() {
+    let sources = [
+        json!({ "path": "a.rs", "content": "one\ntwo\n\nfour\nfive\nsix" }).to_string(),
+        json!({ "content": "one\ntwo\nthree\n", "path": "a.rs" }).to_string(),
+        r#"{"path":"a","content":"1\n2\n3\n4\n","content":"5\n6\n"}"#.to_owned(),
+        r#"{"path":"a","content":"1\n2\n","path":"b","content":"\n"}"#.to_owned(),
+    ];
+    for source in sources {
+        for chunk in [1, 2, 7, 1000] {
+            let options = Options::new(40).with_live_lines(3);
+            let (mut view, mut fed) = (CallView::new("write"), Vec::new());
+            for bytes in source.as_bytes().chunks(chunk) {
+                let before = view.lines(&options).to_vec();
+                let changed = view.push(bytes);
+                fed.extend_from_slice(bytes);
+                let mut whole = CallView::new("write");
+                whole.push(&fed);
+                assert_eq!(view.lines(&options), whole.lines(&options), "{source} by {chunk}");
+                assert!(changed || view.lines(&options) == before, "{source} by {chunk}");
+            }
+        }
+    }
+}
+
 #[test]
 fn case_101_lines_that_are_not_drawn_are_not_laid_out() {
     let options = Options::new(80).with_live_lines(4);

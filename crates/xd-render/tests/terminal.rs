@@ -75,6 +75,16 @@ fn case_113_case_115_hard_texts_stand_where_they_were_laid_out() {
 }
 
 #[test]
+fn case_113_no_line_wraps_at_any_width_up_to_400() {
+    let by = xd_render::Highlighting::by(fixture::Motley);
+    for width in (2..=400).step_by(3) {
+        let options = Options::new(width).with_cells(MEASURE).with_highlighting(by.clone());
+        assert_drawn("preview", &preview_block(&fixture::preview(), &options), width);
+        assert_drawn("block", &result_block(&fixture::decision(Outcome::Failed), &options), width);
+    }
+}
+
+#[test]
 fn n2_nothing_is_reset_inside_a_line() {
     for theme in [Theme::ansi16(), Theme::dark(), Theme::light()] {
         let options = Options::new(60).with_theme(theme);

@@ -17,6 +17,7 @@ pub const INVARIANT_LETTERS: [(char, &str); 12] = [
     ('W', "crates/xd-write/"),
     ('C', "crates/xd-changeset/"),
     ('A', "crates/xd-ast-edit/"),
+    ('H', "crates/xd-highlight/"),
     ('T', "crates/xd-text-edit/"),
     ('N', "crates/xd-render/"),
     ('K', "crates/xd-review/"),

@@ -9,11 +9,13 @@ mod drafts;
 mod edit;
 mod exits;
 mod mcp;
+mod pager;
 mod place;
 mod producers;
 mod recover;
 mod shapes;
 mod slips;
+mod tmux;
 mod undo;
 mod words;
 
