@@ -434,3 +434,37 @@ fn c3_what_is_kept_beside_a_file_is_left_alone() {
     set.inverse().apply(&root, quick()).unwrap();
     assert_eq!(tree.snapshot(), before);
 }
+
+/// A journal that cannot be read is damage, and never a commit that had done nothing: everything
+/// stays as it is, in every operation, and the way out is named.
+#[test]
+fn c3_a_damaged_journal_is_said_and_nothing_is_touched() {
+    let tree = Tree::new(&[("f", b"f")]);
+    let root = tree.root();
+    let set = ChangeSet::builder(&root).replace(&p("f"), "F").build().unwrap();
+    set.apply(&root, quick()).unwrap();
+    let noise: Vec<u8> =
+        (0..1_000_u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
+    for journal in [&noise[..], b"", b"\nnot a record\n"] {
+        tree.write(".xd/journal", journal);
+        let wait = std::time::Duration::ZERO;
+        let errors = [
+            root.recover(wait).unwrap_err().to_string(),
+            root.interrupted().unwrap_err().to_string(),
+            set.inverse().apply(&root, quick()).unwrap_err().to_string(),
+            ChangeSet::builder(&root).delete(&p("f")).build().unwrap_err().to_string(),
+        ];
+        for error in errors {
+            assert!(error.contains("damaged") && error.contains("remove '.xd/journal'"), "{error}");
+        }
+        assert_eq!((tree.read("f"), tree.read(".xd/journal")), (b"F".to_vec(), journal.to_vec()));
+    }
+    fs::remove_file(tree.at(".xd/journal")).unwrap();
+    // One that was only begun did nothing.
+    tree.write(".xd/journal.new", &noise);
+    assert!(root.is_interrupted());
+    let recovery = root.recover(std::time::Duration::ZERO).unwrap().unwrap();
+    assert_eq!(recovery.outcome, xd_changeset::RecoveryOutcome::NotBegun);
+    assert!(!tree.exists(".xd/journal.new") && !root.is_interrupted());
+    set.inverse().apply(&root, quick()).unwrap();
+}

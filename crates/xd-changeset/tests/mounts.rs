@@ -79,7 +79,7 @@ fn child_on_a_full_disk() {
     set.inverse().apply(&root, Options::new()).unwrap();
     // The names are there and the room is not, to the last byte.
     fs::write("mnt/.xd/lock", "").unwrap();
-    fs::write("mnt/.xd/journal", "").unwrap();
+    fs::write("mnt/.xd/journal.new", "").unwrap();
     let mut fill = fs::File::create("mnt/fill").unwrap();
     while std::io::Write::write_all(&mut fill, &[7; 512]).is_ok() {}
     let none = fs::write("mnt/.xd/more", "more").unwrap_err();

@@ -50,6 +50,12 @@ fn s7_f3_case_013_case_015_without_privileges() {
             tree.write(name, b"theirs");
             set_mode(tree.at(name), mode);
         }
+        // A workspace whose state folder root has made, and which is theirs otherwise.
+        fs::create_dir_all(tree.at("ws/roots/.xd")).unwrap();
+        tree.write("ws/roots/f", b"f");
+        for name in ["ws/roots", "ws/roots/f"] {
+            chown(tree.at(name), Some(NOBODY), Some(NOBODY)).unwrap();
+        }
         let all = ["", "/locked", "/open", "/later", "/locked/f", "/locked/g", "/open/read-only"];
         for name in all.iter().chain(&["/open/f", "/later/f"]) {
             chown(tree.at(&format!("ws{name}")), Some(NOBODY), Some(NOBODY)).unwrap();
@@ -85,6 +91,7 @@ fn child_without_privileges() {
     nobody_may_read(&root);
     if Path::new("open/theirs").exists() {
         another_owner(&root);
+        anothers_state_folder();
     }
     println!("all refused");
 }
@@ -189,4 +196,19 @@ fn another_owner(root: &Root) {
     assert_eq!(fs::read("open/theirs").unwrap(), b"theirs");
     let error = ChangeSet::builder(root).replace(&p("open/theirs-alone"), "!").build().unwrap_err();
     assert!(matches!(error, BuildError::NotWritable { place: Place::File, .. }), "{error}");
+}
+
+/// A state folder of somebody else: whose it is and the way out are said, and nothing is written.
+fn anothers_state_folder() {
+    let root = Root::open("roots").unwrap();
+    let whose = "'.xd' belongs to user 0: work as that user";
+    let staged = ChangeSet::builder(&root).replace(&p("f"), "F").build().unwrap_err();
+    assert!(staged.to_string().contains(whose), "{staged}");
+    // One that was staged before the folder was there.
+    fs::rename("roots/.xd", "roots/away").unwrap();
+    let set = ChangeSet::builder(&root).replace(&p("f"), "F").build().unwrap();
+    fs::rename("roots/away", "roots/.xd").unwrap();
+    let error = set.apply(&root, quick()).unwrap_err().to_string();
+    assert!(error.contains(whose), "{error}");
+    assert_eq!(fs::read("roots/f").unwrap(), b"f");
 }

@@ -4,6 +4,7 @@ use std::fmt;
 use std::io;
 
 use super::BuildError;
+use crate::commit::whose;
 use crate::disk::Disk;
 use crate::root::STATE_FOLDER;
 use crate::{Change, RelPath};
@@ -56,7 +57,10 @@ pub(super) fn check(
         }
         // Every commit keeps its journal in the state folder.
         let state = RelPath::new(STATE_FOLDER).ok().filter(|state| disk.stat(state).is_ok());
-        names_in(disk, path, state)?;
+        if let Some(state) = state {
+            let answer = disk.may_rename_in(Some(&state)).map_err(|error| whose(disk, error));
+            refuse(path, Place::Folder(state), answer)?;
+        }
     }
     Ok(())
 }

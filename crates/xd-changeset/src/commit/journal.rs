@@ -1,5 +1,8 @@
 //! The journal: what a commit is about to do, and how far it came.
 //!
+//! It is written whole under another name, and gets its own when that is safe: a journal that cannot
+//! be read was damaged, and never one that was only begun.
+//!
 //! One record a line, `<crc32> <json>`. Every record is preceded by a line feed of its own, so
 //! that half a record left by a failed write cannot spoil the next one; a line whose checksum is
 //! wrong is no record.
@@ -52,12 +55,20 @@ pub(super) fn path() -> RelPath {
     state_path("journal")
 }
 
+/// What is to become the journal, until it is whole. Nothing was done where it is left over.
+pub(super) fn draft() -> RelPath {
+    state_path("journal.new")
+}
+
 /// Makes the journal with its plan.
 pub(super) fn begin(disk: &dyn Disk, plan: &Plan) -> io::Result<()> {
-    let path = path();
-    disk.create(&path, &line(&Begin::Plan(plan)), 0o600)?;
+    let (draft, path) = (draft(), path());
+    disk.create(&draft, &line(&Begin::Plan(plan)), 0o600)?;
     if plan.durable {
-        disk.sync(&path)?;
+        disk.sync(&draft)?;
+    }
+    disk.rename(&draft, &path)?;
+    if plan.durable {
         disk.sync_folder(path.parent().as_ref())?;
         // The state folder itself may be new.
         disk.sync_folder(None)?;
@@ -72,8 +83,15 @@ pub(super) fn add(disk: &dyn Disk, record: &Record, durable: bool) -> io::Result
     if durable { disk.sync(&path) } else { Ok(()) }
 }
 
-/// The plan and how far it came; none where there is no journal, or one that was never whole. A
-/// plan that was whole once and is no longer is an error.
+/// Removes a journal, and what was to become one, of a commit that has done nothing.
+pub(super) fn forget(disk: &dyn Disk) -> io::Result<()> {
+    // The one that says what was done goes last.
+    disk.remove_if_any(&draft())?;
+    disk.remove_if_any(&path())
+}
+
+/// The plan and how far it came; none where there is no journal. One whose plan cannot be read is
+/// an error ([`InvalidData`](io::ErrorKind::InvalidData)).
 pub(super) fn read(disk: &dyn Disk) -> io::Result<Option<(Plan, Progress)>> {
     let bytes = match disk.read(&path()) {
         Ok(bytes) => bytes,
@@ -81,21 +99,8 @@ pub(super) fn read(disk: &dyn Disk) -> io::Result<Option<(Plan, Progress)>> {
         Err(error) => return Err(error),
     };
     let mut records = bytes.split(|byte| *byte == b'\n').filter_map(parse);
-    let plan = match records.next() {
-        None => return Ok(None),
-        Some(Record::Plan(plan)) => plan,
-        // The plan was safe before anything was recorded behind it, and was acted on.
-        Some(
-            Record::Vacated
-            | Record::Committed
-            | Record::Aborting
-            | Record::Unfilled
-            | Record::Closed,
-        ) => {
-            let lost = "its plan is damaged, and was acted on; what the change displaced is \
-                        beside the files as '.xd-…': put things in order and remove the journal";
-            return Err(io::Error::new(io::ErrorKind::InvalidData, lost));
-        }
+    let Some(Record::Plan(plan)) = records.next() else {
+        return Err(io::ErrorKind::InvalidData.into());
     };
     let mut progress = Progress::Planned;
     for record in records {

@@ -25,13 +25,14 @@ pub(super) fn state_path(name: &str) -> RelPath {
 pub(super) fn take(disk: &dyn Disk, wait: Duration) -> Result<Box<dyn Send>, RecoverError> {
     make_state_folder(disk).map_err(RecoverError::State)?;
     let path = state_path("lock");
+    let try_lock =
+        || disk.try_lock(&path).map_err(|error| whose(disk, error)).during("lock", &path);
     let start = Instant::now();
     loop {
-        let holder =
-            match disk.try_lock(&path).during("lock", &path).map_err(RecoverError::State)? {
-                LockAttempt::Taken(guard) => return Ok(guard),
-                LockAttempt::Held(holder) => holder,
-            };
+        let holder = match try_lock().map_err(RecoverError::State)? {
+            LockAttempt::Taken(guard) => return Ok(guard),
+            LockAttempt::Held(holder) => holder,
+        };
         let waited = start.elapsed();
         if waited >= wait {
             return Err(Locked { holder, waited }.into());
@@ -62,8 +63,26 @@ pub(super) fn make_state_folder(disk: &dyn Disk) -> Result<(), super::Failure> {
     let ignore = state_path(".gitignore");
     match disk.create(&ignore, b"*\n", 0o600) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
-            Err(error).during("create", &ignore)
+            Err(whose(disk, error)).during("create", &ignore)
         }
         Ok(()) | Err(_) => Ok(()),
+    }
+}
+
+/// The same error; where the state folder is another user's, it says so and names the way out.
+pub(crate) fn whose(disk: &dyn Disk, error: io::Error) -> io::Error {
+    let owner = disk.stat(&state_folder()).map(|stat| stat.owner.0);
+    match owner {
+        Ok(owner)
+            if error.kind() == io::ErrorKind::PermissionDenied
+                && owner != rustix::process::geteuid().as_raw() =>
+        {
+            let why = format!(
+                "{error}; '.xd' belongs to user {owner}: work as that user, or have it given to \
+                 you or moved away"
+            );
+            io::Error::new(error.kind(), why)
+        }
+        Ok(_) | Err(_) => error,
     }
 }

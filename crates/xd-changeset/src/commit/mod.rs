@@ -3,7 +3,7 @@
 //!
 //! The order of one commit:
 //! 1. take the lock; finish what an interrupted commit left; check every target;
-//! 2. write the plan into the journal and make it durable;
+//! 2. write the plan under another name, make it durable, and name it the journal;
 //! 3. write every new content beside its target and make it durable;
 //! 4. put everything into place by renames, in the plan's order;
 //! 5. make the folders durable, then the journal's word that the commit is complete;
@@ -15,6 +15,7 @@
 //! away, or does not find it and takes everything back.
 
 mod check;
+mod copies;
 mod hands;
 mod journal;
 mod lock;
@@ -29,6 +30,8 @@ mod crash_tests;
 #[cfg(test)]
 mod fault_tests;
 #[cfg(test)]
+mod journal_tests;
+#[cfg(test)]
 mod proof_tests;
 #[cfg(test)]
 mod properties;
@@ -42,6 +45,7 @@ use crate::disk::Disk;
 use crate::root::Root;
 use crate::{Applied, ChangeSet, Recovery, RelPath, StalePreview};
 
+pub(crate) use lock::whose;
 pub use recover::RecoverError;
 
 /// How to apply a change set.
@@ -239,9 +243,12 @@ impl Root {
         recover::look(self.disk())
     }
 
-    /// Whether there is a journal: of a commit in progress, or of an interrupted one.
+    /// Whether there is a journal, or one that was begun: of a commit in progress, or of an
+    /// interrupted one.
     pub fn is_interrupted(&self) -> bool {
-        self.disk().stat_if_any(&journal::path()).is_ok_and(|stat| stat.is_some())
+        [journal::path(), journal::draft()]
+            .iter()
+            .any(|path| self.disk().stat_if_any(path).is_ok_and(|stat| stat.is_some()))
     }
 
     /// Recovers with the usual wait.

@@ -109,17 +109,13 @@ fn prepare_file(
 }
 
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Side {
+enum Side {
     Before,
     After,
 }
 
 /// The content of the change that ends at `target`.
-pub(super) fn content<'a>(
-    set: &'a ChangeSet,
-    target: &RelPath,
-    side: Side,
-) -> Result<&'a Content, Failure> {
+fn content<'a>(set: &'a ChangeSet, target: &RelPath, side: Side) -> Result<&'a Content, Failure> {
     let content = |change: &'a Change| match side {
         Side::Before => change.before(),
         Side::After => change.after(),

@@ -4,10 +4,11 @@ use std::io;
 use std::sync::{Mutex, PoisonError};
 
 use super::check::Stats;
+use super::copies::copy_over;
 use super::hands::in_turn;
 use super::journal::{self, Progress, Record};
 use super::plan::{Mark, Plan, Step};
-use super::prepare::{Side, content, prepare};
+use super::prepare::prepare;
 use super::restore::{self, place_new};
 use super::{ApplyError, During as _, Failure};
 use crate::disk::{Disk, is_unsupported};
@@ -36,8 +37,8 @@ pub(super) fn run(
 ) -> Result<Applied, ApplyError> {
     let journal = journal::path();
     if let Err(failure) = journal::begin(disk, plan).during("write the journal", &journal) {
-        // Nothing is done yet, so that an unreadable journal and none mean the same.
-        let _ = disk.remove_if_any(&journal);
+        // Nothing is done yet: a journal that stays is taken back to the same.
+        let _ = journal::forget(disk);
         return Err(failure.into());
     }
     let mut progress = Progress::Planned;
@@ -117,7 +118,7 @@ fn carry_out(
     // Every name that is to be filled is free by now, or is exchanged: in any order.
     let displaced = Mutex::new(Vec::new());
     in_turn(disk.hands(false), &plan.steps, |step| -> Result<(), Stop> {
-        if let Some(old) = fill(disk, set, plan, step)? {
+        if let Some(old) = fill(disk, plan, step)? {
             displaced.lock().unwrap_or_else(PoisonError::into_inner).push(old);
         }
         Ok(())
@@ -171,12 +172,7 @@ struct Displaced<'a> {
     is_linked: bool,
 }
 
-fn fill<'a>(
-    disk: &dyn Disk,
-    set: &ChangeSet,
-    plan: &Plan,
-    step: &'a Step,
-) -> Result<Option<Displaced<'a>>, Stop> {
+fn fill<'a>(disk: &dyn Disk, plan: &Plan, step: &'a Step) -> Result<Option<Displaced<'a>>, Stop> {
     match step {
         Step::Swap { target, fresh, spare, before, .. } => match disk.exchange(fresh, target) {
             Ok(()) => return Ok(Some(Displaced { target, at: fresh, before, is_linked: false })),
@@ -192,12 +188,9 @@ fn fill<'a>(
         Step::Move { target, hold, .. } => {
             place_new(disk, plan.durable, hold, target).during("create", target)?;
         }
-        Step::InPlace { target, before, after, .. } => {
+        Step::InPlace { target, redo, before, after, .. } => {
             unless_raced(disk, target, target, before)?;
-            let bytes = content(set, target, Side::After)?
-                .bytes()
-                .during("read the new content of", target)?;
-            disk.overwrite(target, &bytes).during("overwrite", target)?;
+            copy_over(disk, redo, target, after.hash).during("overwrite", target)?;
             if before.mode != after.mode {
                 disk.set_mode(target, after.mode).during("set the mode of", target)?;
             }

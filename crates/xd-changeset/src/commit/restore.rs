@@ -3,6 +3,7 @@
 
 use std::io;
 
+use super::copies::{copy_over, is_copy, is_torn};
 use super::hands::in_turn;
 use super::journal::{self, Progress, Record};
 use super::plan::{Plan, Step};
@@ -196,54 +197,29 @@ fn unfill(disk: &dyn Disk, plan: &Plan, step: &Step, may_be_filled: bool) -> Res
 /// Writes the former bytes back into a file that was overwritten in place, whole or in part.
 fn overwrite_back(disk: &dyn Disk, plan: &Plan, step: &Step) -> Result<(), Obstacle> {
     let Step::InPlace { target, undo, redo, before, after } = step else { return Ok(()) };
-    if before.is_at(disk, target).during("read", target)? {
-        return Ok(());
-    }
-    let Some(there) = stat(disk, target)? else {
+    let Some((there, is)) = disk.look(target, before.kind).during("read", target)? else {
         return Err(Obstacle::Foreign("it was removed meanwhile"));
     };
-    let is = disk.read(target).during("read", target)?;
-    let was = read_copy(disk, undo, before.hash)?;
-    let Some(was) = was else {
-        // The copies are made and synced before the file is touched.
+    let whole = is == Some(before.hash);
+    if whole && there.mode == before.mode {
+        return Ok(());
+    }
+    // The copies are made and synced before the file is touched.
+    if is.is_none() || !is_copy(disk, undo, before.hash).during("read", undo)? {
         return Err(Obstacle::Foreign("it was changed meanwhile"));
-    };
-    if is != was {
-        let Some(new) = read_copy(disk, redo, after.hash)? else {
-            return Err(Obstacle::Foreign("it was changed meanwhile"));
-        };
-        if !is_torn(&is, &was, &new) {
+    }
+    if !whole {
+        let ours = is_copy(disk, redo, after.hash).during("read", redo)?
+            && is_torn(disk, target, undo, redo).during("read", target)?;
+        if !ours {
             return Err(Obstacle::Foreign("it was changed meanwhile"));
         }
-        disk.overwrite(target, &was).during("put back", target)?;
+        copy_over(disk, undo, target, before.hash).during("put back", target)?;
     }
     if there.mode != before.mode {
         disk.set_mode(target, before.mode).during("set the mode of", target)?;
     }
     Ok(sync(disk, plan, target)?)
-}
-
-fn read_copy(
-    disk: &dyn Disk,
-    path: &RelPath,
-    hash: crate::Hash,
-) -> Result<Option<Vec<u8>>, Failure> {
-    match disk.read(path) {
-        Ok(bytes) => Ok((crate::Hash::of(&bytes) == hash).then_some(bytes)),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(error).during("read", path),
-    }
-}
-
-/// Whether the bytes can be what an interrupted write of `new` over `was` leaves, rather than
-/// what somebody wrote: at every place a byte of one of the two, or one never filled.
-fn is_torn(is: &[u8], was: &[u8], new: &[u8]) -> bool {
-    is.len() <= was.len().max(new.len())
-        && is.iter().enumerate().all(|(at, byte)| {
-            *byte == 0
-                || was.get(at).is_some_and(|old| old == byte)
-                || new.get(at).is_some_and(|new| new == byte)
-        })
 }
 
 /// Gives a vacated name back to its file.

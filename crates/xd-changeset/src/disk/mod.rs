@@ -111,6 +111,9 @@ impl Unmade {
 /// Takes what is read, piece by piece.
 pub(crate) type Take<'a> = &'a mut dyn FnMut(&[u8]) -> io::Result<()>;
 
+/// Hands over what is to be written, piece by piece.
+pub(crate) type Feed<'a> = &'a mut dyn FnMut(Take<'_>) -> io::Result<()>;
+
 /// File effects below one folder. Paths are never followed through symbolic links, not on the
 /// way and not at the end: a link anywhere is an error (`CONTRACT W3`). `None` is the root.
 ///
@@ -127,8 +130,11 @@ pub(crate) trait Disk: fmt::Debug + Send + Sync {
     /// Makes a new file with exactly these bytes and permission bits.
     fn create(&self, path: &RelPath, bytes: &[u8], mode: u32) -> io::Result<()>;
     fn create_link(&self, path: &RelPath, target: &str) -> io::Result<()>;
-    /// Writes into an existing file, keeping everything but its bytes.
-    fn overwrite(&self, path: &RelPath, bytes: &[u8]) -> io::Result<()>;
+    /// Reads up to `len` bytes of a file from `at` on; fewer only where it ends.
+    fn read_part(&self, path: &RelPath, at: u64, len: usize) -> io::Result<Vec<u8>>;
+    /// Writes what `feed` hands over, piece by piece, into an existing file, keeping everything but
+    /// its bytes.
+    fn overwrite(&self, path: &RelPath, feed: Feed<'_>) -> io::Result<()>;
     fn append(&self, path: &RelPath, bytes: &[u8]) -> io::Result<()>;
     /// Whether the process may write into this file; the system's reason where it may not.
     fn may_write(&self, path: &RelPath) -> io::Result<()>;

@@ -12,7 +12,7 @@ use rustix::io::{Errno, retry_on_intr};
 
 use super::attributes::{copy_attributes, first_mode, give_owner, is_bare};
 use super::scratch::nameless;
-use super::{Disk, EntryKind, LockAttempt, NewFile, Stat, Take, Unmade, private_scratch};
+use super::{Disk, EntryKind, Feed, LockAttempt, NewFile, Stat, Take, Unmade, private_scratch};
 use crate::root::STATE_FOLDER;
 use crate::{FileKind, Hash, RelPath};
 
@@ -240,11 +240,24 @@ impl Disk for RealDisk {
         Ok(fs::symlinkat(target, &folder, path.file_name())?)
     }
 
-    fn overwrite(&self, path: &RelPath, bytes: &[u8]) -> io::Result<()> {
+    fn read_part(&self, path: &RelPath, at: u64, len: usize) -> io::Result<Vec<u8>> {
+        use std::io::{Read as _, Seek as _};
+        let mut file = std::fs::File::from(self.open_file(path, OFlags::RDONLY)?);
+        file.seek(io::SeekFrom::Start(at))?;
+        let mut part = Vec::with_capacity(len);
+        file.take(len as u64).read_to_end(&mut part)?;
+        Ok(part)
+    }
+
+    fn overwrite(&self, path: &RelPath, feed: Feed<'_>) -> io::Result<()> {
         let file = self.open_file(path, OFlags::WRONLY)?;
         let stat = fs::fstat(&file)?;
-        write_all(&file, bytes)?;
-        fs::ftruncate(&file, bytes.len() as u64)?;
+        let mut len = 0;
+        feed(&mut |piece| {
+            len += piece.len() as u64;
+            write_all(&file, piece)
+        })?;
+        fs::ftruncate(&file, len)?;
         // Writing clears the set-id bits.
         if fs::fstat(&file)?.st_mode != stat.st_mode {
             fs::fchmod(&file, Mode::from_raw_mode(stat.st_mode))?;

@@ -2,6 +2,7 @@
 
 use std::{io, time::Duration};
 
+use cap_std::fs::{Metadata, MetadataExt as _};
 use serde_json::error::Category;
 use xd_changeset::RecoverError;
 
@@ -73,6 +74,31 @@ pub(super) fn unreadable(what: &str, error: &serde_json::Error) -> String {
 }
 
 impl StateError {
+    /// As [`io`](Self::io), for something in a folder of which `owner` tells: where that is another user's, it says whose, and
+    /// the way out.
+    pub(super) fn io_of(
+        owner: io::Result<Metadata>,
+        what: impl Into<String>,
+    ) -> impl FnOnce(io::Error) -> Self {
+        let (owner, what) = (owner.map(|found| found.uid()), what.into());
+        move |error| {
+            let source = match owner {
+                Ok(owner)
+                    if error.kind() == io::ErrorKind::PermissionDenied
+                        && owner != rustix::process::geteuid().as_raw() =>
+                {
+                    let why = format!(
+                        "{error}; '.xd' belongs to user {owner}: work as that user, or have it \
+                         given to you or moved away"
+                    );
+                    io::Error::new(error.kind(), why)
+                }
+                Ok(_) | Err(_) => error,
+            };
+            Self::Io { what, source }
+        }
+    }
+
     pub(super) fn io(what: impl Into<String>) -> impl FnOnce(io::Error) -> Self {
         let what = what.into();
         move |source| Self::Io { what, source }

@@ -68,7 +68,7 @@ impl StateFolder {
         match root.open_with(".xd/.gitignore", options.write(true).create_new(true)) {
             Ok(mut file) => file.write_all(b"*\n").map_err(StateError::io(".gitignore"))?,
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            Err(error) => return Err(StateError::io(".gitignore")(error)),
+            Err(error) => return Err(refused(&root, ".xd/.gitignore", error)),
         }
         let path = format!("{SESSIONS}/{session}");
         for path in [SESSIONS, &path, &format!("{path}/staged")] {
@@ -107,9 +107,11 @@ impl StateFolder {
     pub fn lock(&self, patience: Duration) -> Result<StateLock, StateError> {
         let mut options = private_file();
         options.read(true).write(true).create(true).truncate(false);
-        let file =
-            self.folder.open_with("lock", &options).map_err(StateError::io(self.name("lock")))?;
-        StateLock::acquire(file.into_std(), patience)
+        let file = self
+            .folder
+            .open_with("lock", &options)
+            .map_err(StateError::io_of(self.folder.dir_metadata(), self.name("lock")))?;
+        StateLock::acquire(file.into_std(), &self.name("lock"), patience)
     }
 
     /// The log's lines, oldest first. A torn last line is left out.
@@ -298,9 +300,14 @@ fn is_folder(root: &Dir, path: &str) -> Result<bool, StateError> {
         Ok(found) if found.is_file() => "a file",
         Ok(_) => "something else",
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
-        Err(error) => return Err(StateError::io(from_state(path))(error)),
+        Err(error) => return Err(refused(root, path, error)),
     };
     Err(StateError::NotAFolder { path: path.to_owned(), found })
+}
+
+/// Why something in the state folder cannot be used; where that is another user's, whose it is.
+fn refused(root: &Dir, path: &str, error: io::Error) -> StateError {
+    StateError::io_of(root.symlink_metadata(STATE), from_state(path))(error)
 }
 
 fn make_folder(root: &Dir, path: &str) -> Result<(), StateError> {
@@ -309,7 +316,7 @@ fn make_folder(root: &Dir, path: &str) -> Result<(), StateError> {
     }
     match make_private(root, path) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
-            Err(StateError::io(from_state(path))(error))
+            Err(refused(root, path, error))
         }
         // Another process may have been quicker.
         Ok(()) | Err(_) => Ok(()),

@@ -17,8 +17,13 @@ const PAUSE: Duration = Duration::from_millis(20);
 pub struct StateLock(File);
 
 impl StateLock {
-    /// Waits up to `patience` for the lock, then says who holds it.
-    pub(super) fn acquire(mut file: File, patience: Duration) -> Result<Self, StateError> {
+    /// Waits up to `patience` for the lock on the file that is called `name` from `.xd/`, then says
+    /// who holds it.
+    pub(super) fn acquire(
+        mut file: File,
+        name: &str,
+        patience: Duration,
+    ) -> Result<Self, StateError> {
         let begin = Instant::now();
         loop {
             match file.try_lock() {
@@ -44,7 +49,7 @@ impl StateLock {
                     };
                     return Err(StateError::Locked { holder, waited: patience });
                 }
-                Err(TryLockError::Error(error)) => return Err(StateError::io("lock")(error)),
+                Err(TryLockError::Error(error)) => return Err(StateError::io(name)(error)),
             }
         }
     }
@@ -55,5 +60,31 @@ impl Drop for StateLock {
         // The holder is named only while it holds; a failure here frees the lock all the same.
         let _ = self.0.set_len(0);
         let _ = self.0.unlock();
+    }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use std::os::unix::fs::OpenOptionsExt as _;
+
+    use rustix::fs::OFlags;
+
+    use super::*;
+
+    /// A file of which every write answers that the disk is full: the lock is had all the same.
+    #[test]
+    fn a_full_disk_keeps_nobody_from_the_lock() {
+        let full = || File::options().read(true).write(true).open("/dev/full").unwrap();
+        assert!(writeln!(full(), "1").is_err());
+        drop(StateLock::acquire(full(), "sessions/s/lock", Duration::ZERO).unwrap());
+    }
+
+    /// What cannot be locked is named as it is called.
+    #[test]
+    fn what_cannot_be_locked_is_named() {
+        let flags = i32::try_from(OFlags::PATH.bits()).unwrap();
+        let file = File::options().read(true).custom_flags(flags).open(".").unwrap();
+        let error = StateLock::acquire(file, "sessions/s/lock", Duration::ZERO).unwrap_err();
+        assert!(error.to_string().contains("(.xd/sessions/s/lock)"), "{error}");
     }
 }

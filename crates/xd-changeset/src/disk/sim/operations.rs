@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use rustix::io::Errno;
 
-use super::super::{Disk, EntryKind, LockAttempt, NewFile, Stat, Take, Unmade};
-use super::{Data, Effect, NameChange, Node, SimDisk};
+use super::super::{Disk, EntryKind, Feed, LockAttempt, NewFile, Stat, Take, Unmade};
+use super::{Data, NameChange, Node, SimDisk};
 use crate::{FileKind, Hash, RelPath};
 
 impl SimDisk {
@@ -18,6 +18,27 @@ impl SimDisk {
             let label = state.file(from)?.live.label.clone();
             state.file(to)?.live.label = label;
             Ok(())
+        })
+    }
+
+    /// What somebody else writes, at once.
+    pub(crate) fn overwrite_all(&self, path: &RelPath, bytes: &[u8]) -> io::Result<()> {
+        self.overwrite(path, &mut |take| take(bytes))
+    }
+
+    fn overwrite_part(&self, path: &RelPath, at: usize, bytes: &[u8]) -> io::Result<()> {
+        self.with(|state| {
+            let effect = state.begin("overwrite", path, true)?;
+            let part = effect.part(bytes);
+            let live = &mut state.file(path)?.live.bytes;
+            if live.len() < at {
+                // Somebody else cut it off meanwhile: a hole.
+                live.resize(at, 0);
+            }
+            let covered = part.len().min(live.len() - at);
+            live[at..at + covered].copy_from_slice(&part[..covered]);
+            live.extend_from_slice(&part[covered..]);
+            effect.or_nothing()
         })
     }
 
@@ -120,18 +141,23 @@ impl Disk for SimDisk {
         })
     }
 
-    fn overwrite(&self, path: &RelPath, bytes: &[u8]) -> io::Result<()> {
+    fn read_part(&self, path: &RelPath, at: u64, len: usize) -> io::Result<Vec<u8>> {
+        let bytes = self.read(path)?;
+        let at = usize::try_from(at).unwrap_or(usize::MAX).min(bytes.len());
+        Ok(bytes[at..(at + len).min(bytes.len())].to_vec())
+    }
+
+    fn overwrite(&self, path: &RelPath, feed: Feed<'_>) -> io::Result<()> {
+        let mut at = 0;
+        feed(&mut |piece| {
+            self.overwrite_part(path, at, piece)?;
+            at += piece.len();
+            Ok(())
+        })?;
         self.with(|state| {
-            let effect = state.begin("overwrite", path, true)?;
-            let part = effect.part(bytes);
-            let live = &mut state.file(path)?.live.bytes;
-            let covered = part.len().min(live.len());
-            live[..covered].copy_from_slice(&part[..covered]);
-            live.extend_from_slice(&part[covered..]);
-            if effect == Effect::Whole {
-                live.truncate(bytes.len());
-            }
-            effect.or_nothing()
+            state.begin("cut", path, true)?.or_nothing()?;
+            state.file(path)?.live.bytes.truncate(at);
+            Ok(())
         })
     }
 
