@@ -11,13 +11,12 @@ use std::{
     time::{Duration, Instant},
 };
 
-use ratatui_crossterm::crossterm::event;
 use xd_review::{Effect, Event, Look, Review};
 
 use crate::{
     arguments::SessionArgument,
     failure::{Failure, Status},
-    review::{effects::Desk, signals::Signals, terminal::Screenful},
+    review::{effects::Desk, keys::Heard, signals::Signals, terminal::Screenful},
 };
 
 /// How long a key is waited for before signals and news are looked at.
@@ -56,12 +55,14 @@ pub(crate) fn run(
             changed = true;
         }
         let mut effect = None;
-        if event::poll(WAIT).map_err(failure)? {
-            let read = event::read().map_err(failure)?;
-            if let Some(event) = keys::event(read) {
+        match keys::hear(WAIT).map_err(failure)? {
+            Heard::Event(event) => {
                 effect = review.update(event);
                 changed = true;
             }
+            Heard::Nothing => {}
+            // Its signal may be on the way, or may have gone to somebody else.
+            Heard::Gone => return Ok(Status::Signalled(signals::HANG_UP)),
         }
         if let Some(effect) = effect {
             let events = match effect {

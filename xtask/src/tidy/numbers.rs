@@ -10,7 +10,7 @@ use crate::{Finding, Tree};
 
 /// The letters of invariants, each with the folder of the crate that may
 /// declare them in its own documentation. Documents may repeat any.
-pub const INVARIANT_LETTERS: [(char, &str); 12] = [
+pub const INVARIANT_LETTERS: [(char, &str); 13] = [
     ('P', "crates/xd-protocol/"),
     ('R', "crates/xd-resolve/"),
     ('S', "crates/xd-session/"),

@@ -16,6 +16,8 @@ pub(super) struct Signals {
     continued: Arc<AtomicBool>,
 }
 
+/// The number of the signal that says that the terminal is gone.
+pub(super) const HANG_UP: u8 = 1;
 /// The numbers of the signals that end it.
 const ENDING: [Signal; 4] = [Signal::TERM, Signal::HUP, Signal::INT, Signal::QUIT];
 

@@ -34,13 +34,18 @@ impl Terminal {
         fs::write(terminal.folder.path().join("a.txt"), lines).unwrap();
         fs::write(terminal.folder.path().join("b.txt"), "b\n").unwrap();
         terminal.stage();
+        terminal.begin(columns, rows);
+        Some(terminal)
+    }
+
+    /// Starts a server with a shell.
+    fn begin(&self, columns: u16, rows: u16) {
         let (columns, rows) = (columns.to_string(), rows.to_string());
         let shell = "env -u NO_COLOR -u VISUAL EDITOR=./editor PS1='ready> ' TERM=screen sh";
         let new = ["-f", "/dev/null", "new-session", "-d", "-s", "s", "-x", &columns, "-y", &rows];
-        let made = terminal.tmux(&[&new[..], &[shell]].concat());
+        let made = self.tmux(&[&new[..], &[shell]].concat());
         assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
-        terminal.until("ready>");
-        Some(terminal)
+        self.until("ready>");
     }
 
     fn tmux(&self, arguments: &[&str]) -> Output {
@@ -201,6 +206,27 @@ fn a_stopped_or_killed_reviewer_gives_the_terminal_back() {
         terminal.is_given_back(status);
         fs::remove_file(terminal.folder.path().join("after")).unwrap();
         terminal.write("clear\n");
+    }
+    assert!(terminal.text("a.txt").starts_with("1\n"));
+}
+
+// A terminal that goes away, its window closed or its connection lost, takes the reviewer with it.
+#[test]
+fn a_reviewer_without_its_terminal_ends() {
+    let Some(terminal) = Terminal::open(60, 12) else { return };
+    for shell in ["exec", "trap '' HUP; exec"] {
+        terminal.write(&format!("sh -c \"{shell} {XD} review\"\n"));
+        terminal.until("? help");
+        let process = terminal.process();
+        let alive = || Command::new("kill").args(["-0", &process]).stderr(Stdio::null()).status();
+        assert!(alive().unwrap().success());
+        terminal.tmux(&["kill-server"]);
+        let from = Instant::now();
+        while alive().unwrap().success() {
+            assert!(from.elapsed() < PATIENCE, "it goes on without its terminal");
+            std::thread::sleep(Duration::from_millis(30));
+        }
+        terminal.begin(60, 12);
     }
     assert!(terminal.text("a.txt").starts_with("1\n"));
 }
