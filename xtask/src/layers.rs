@@ -87,7 +87,7 @@ const ORDER: &[&str] = &[
 const BELOW_PRODUCERS: &[&str] = ORDER.split_at(6).0;
 const BELOW_AGENT: &[&str] = ORDER.split_at(8).0;
 const BELOW_SERVERS: &[&str] = ORDER.split_at(10).0;
-const BELOW_BINARY: &[&str] = ORDER.split_at(13).0;
+const BELOW_BINARY: &[&str] = ORDER.split_at(14).0;
 
 /// The table row of a member.
 pub fn find(name: &str) -> Option<&'static Room> {

@@ -3,10 +3,10 @@
 //!
 //! The clients are looked for: a Python that has `mcp` (named by `XD_MCP_PYTHON`, or `python3`), and a
 //! folder `node_modules` with the TypeScript client and the inspector (named by
-//! `XD_MCP_NODE_MODULES`, or beside `tests/clients/package.json`). Where they are not there and `CI` is
-//! set, they are installed into the target folder, in the versions that stand beside the scripts; that
-//! needs a network. A test whose client cannot be had says so and passes; with
-//! `XD_MCP_CLIENTS=required` it fails.
+//! `XD_MCP_NODE_MODULES`, or beside `tests/clients/package.json`). The tests install nothing and reach
+//! no network: `.ci/run` installs the versions that stand beside the scripts before it runs them,
+//! where it can. A test whose client is not there says so and passes; with `XD_MCP_CLIENTS=required`
+//! it fails.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::{
@@ -20,9 +20,6 @@ use std::{
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-/// How long one step of an installation may take.
-const PATIENCE: Duration = Duration::from_secs(240);
-
 const XD: &str = env!("CARGO_BIN_EXE_xd");
 
 fn clients() -> PathBuf {
@@ -35,84 +32,18 @@ fn missing(what: &str) {
     eprintln!("skipped: {what} cannot be had; tests/clients.rs says how it is found");
 }
 
-/// Whether a command ended well, and in time.
-fn goes(command: &mut Command) -> bool {
-    let quiet = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    let Ok(mut child) = quiet.spawn() else { return false };
-    let begun = Instant::now();
-    while begun.elapsed() < PATIENCE {
-        match child.try_wait() {
-            Ok(Some(status)) => return status.success(),
-            Ok(None) => std::thread::sleep(Duration::from_millis(50)),
-            Err(_) => break,
-        }
-    }
-    drop(child.kill());
-    drop(child.wait());
-    false
-}
-
-/// A folder that `make` fills once and for all, where that is wanted and works.
-fn installed(name: &str, made_of: &str, make: impl FnOnce(&Path) -> bool) -> Option<PathBuf> {
-    env::var_os("CI").filter(|set| !set.is_empty())?;
-    let wanted = fs::read_to_string(clients().join(made_of)).unwrap();
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("mcp-clients").join(name);
-    let mark = folder.join("installed");
-    if fs::read_to_string(&mark).is_ok_and(|installed| installed == wanted) {
-        return Some(folder);
-    }
-    drop(fs::remove_dir_all(&folder));
-    fs::create_dir_all(&folder).unwrap();
-    fs::copy(clients().join(made_of), folder.join(made_of)).unwrap();
-    make(&folder).then(|| {
-        fs::write(mark, wanted).unwrap();
-        folder
-    })
-}
-
 fn python() -> Option<String> {
-    static PYTHON: OnceLock<Option<String>> = OnceLock::new();
-    let has =
-        |python: &str| goes(Command::new(python).args(["-c", "import mcp_types, mcp, httpx2"]));
-    let find = || {
-        let python = env::var("XD_MCP_PYTHON").unwrap_or_else(|_| "python3".to_owned());
-        if has(&python) {
-            return Some(python);
-        }
-        let folder = installed("python", "requirements.txt", |folder| {
-            goes(Command::new("python3").args(["-m", "venv"]).arg(folder))
-                && goes(
-                    Command::new(folder.join("bin/python"))
-                        .args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"])
-                        .args(["--retries", "1", "--timeout", "20", "--requirement"])
-                        .arg(folder.join("requirements.txt")),
-                )
-        })?;
-        Some(folder.join("bin/python").to_str().unwrap().to_owned()).filter(|python| has(python))
-    };
-    // Several tests ask, and one installs.
-    PYTHON.get_or_init(find).clone()
+    let python = env::var("XD_MCP_PYTHON").unwrap_or_else(|_| "python3".to_owned());
+    let mut has = Command::new(&python);
+    has.args(["-c", "import mcp_types, mcp, httpx2"]).stdin(Stdio::null());
+    let has = has.stdout(Stdio::null()).stderr(Stdio::null()).status();
+    has.is_ok_and(|status| status.success()).then_some(python)
 }
 
 fn node_modules(package: &str) -> Option<PathBuf> {
-    static INSTALLED: OnceLock<Option<PathBuf>> = OnceLock::new();
-    let has = |modules: &PathBuf| modules.join("@modelcontextprotocol").join(package).exists();
     let modules = env::var_os("XD_MCP_NODE_MODULES")
         .map_or_else(|| clients().join("node_modules"), PathBuf::from);
-    if has(&modules) {
-        return Some(modules);
-    }
-    let installed = INSTALLED.get_or_init(|| {
-        installed("node", "package.json", |folder| {
-            goes(
-                Command::new("npm")
-                    .args(["install", "--ignore-scripts", "--no-audit", "--no-fund"])
-                    .args(["--no-package-lock", "--fetch-retries=1", "--fetch-timeout=20000"])
-                    .current_dir(folder),
-            )
-        })
-    });
-    installed.as_ref().map(|folder| folder.join("node_modules")).filter(has)
+    Some(modules).filter(|it| it.join("@modelcontextprotocol").join(package).exists())
 }
 
 fn passed(output: &Output) {
