@@ -13,8 +13,6 @@ use std::{
     env, fs,
     path::{Path, PathBuf},
     process::{Command, Output, Stdio},
-    sync::OnceLock,
-    time::{Duration, Instant},
 };
 
 use serde_json::{Value, json};
