@@ -119,6 +119,8 @@ fn f1_large_results_are_kept_on_disk_and_not_in_memory() {
     let tree = Tree::new(&[]);
     fs::create_dir(tree.at("tree")).unwrap();
     fs::write(tree.at("tree/huge"), text(0, HUGE_LEN)).unwrap();
+    // With a second name it is overwritten in place, by way of two copies.
+    fs::hard_link(tree.at("tree/huge"), tree.at("tree/twin")).unwrap();
     for child in ["child_changes_much", "child_reads_back"] {
         let done = Command::new(std::env::current_exe().unwrap())
             .args(["--exact", child, "--ignored", "--nocapture"])
@@ -140,6 +142,7 @@ fn f1_large_results_are_kept_on_disk_and_not_in_memory() {
     huge[7] = b'0';
     huge.pop();
     assert_eq!(seen("tree/huge"), Hash::of(&huge));
+    assert_eq!(seen("tree/twin"), Hash::of(&huge));
 }
 
 /// What is put aside has no name anywhere in the workspace, where a build or a search would meet

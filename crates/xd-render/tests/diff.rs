@@ -222,7 +222,7 @@ fn line_ends_are_shown_where_they_differ() {
     ");
     let mixed = "--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@\n a\n-b\r\n+b\n";
     insta::assert_snapshot!(drawn(mixed, &options), @r"
-    x  +1 -1
+    x (line ends CRLF → LF)  +1 -1
     @@ -1,2 +1,2 @@
      a
     -b\u{d}

@@ -77,7 +77,11 @@ impl Server {
         let Self { mut child, to, lines } = self;
         drop(to);
         assert!(child.wait().unwrap().success());
-        assert_eq!(lines.count(), 0, "nothing but answers is printed");
+        for line in lines {
+            let line: Value = serde_json::from_str(&line.unwrap()).unwrap();
+            let tells = line.get("method").is_some() && line.get("id").is_none();
+            assert!(tells, "nothing but answers and notifications is printed: {line}");
+        }
     }
 }
 

@@ -116,11 +116,9 @@ fn a_patch_is_staged_from_a_file_or_from_standard_input() {
 fn the_diff_of_a_staged_action_is_a_patch_for_git() {
     const LATIN: &[u8] = b"caf\xe9\nna\xefve\nend";
     const WINDOWS: &[u8] = b"one\r\ntwo\r\n";
-    const NUL: &[u8] = b"a\0b\nc\n";
-    let files: [(&str, &[u8], &[u8]); 4] = [
+    let files: [(&str, &[u8], &[u8]); 3] = [
         ("latin.txt", LATIN, b"CAF\xc9\nna\xefve\nend\xff"),
         ("windows.txt", WINDOWS, b"one\ntwo\r\n"),
-        ("nul.bin", NUL, b"a\0B\nc\n"),
         ("sp ace.txt", b"x", b"\xff\n"),
     ];
     let folder = Folder::new(&[]);
