@@ -17,6 +17,21 @@ pub const PICTURES: &[(&str, &[&str])] = &[
     ("detour.svg", &["demo", "--act", "3", "--svg", "--theme", "dark"]),
 ];
 
+/// The picture of the reviewer, of this project with these edits staged.
+const REVIEWER: &str = "reviewer.svg";
+const PROJECT: &[(&str, &str)] = &[
+    (
+        "src/orders.ts",
+        "import { log } from './log';\n\nexport function place(order: Order) {\n  log('placed', \
+         order.id);\n  queue.push(order);\n  return order.id;\n}\n\nexport function cancel(order: \
+         Order) {\n  queue.remove(order);\n  log('cancelled', order.id);\n}\n",
+    ),
+    ("src/cart.ts", "import { log } from './log';\n\nlog('cart', items.length);\n"),
+];
+const EDIT: &[&str] =
+    &["edit", "-p", "log($WHAT, $ID)", "-r", "log.info($WHAT, { id: $ID })", "src"];
+const REVIEW: &[&str] = &["review", "--svg", "--theme", "dark"];
+
 /// A picture as `root` makes it now: its path in the repository, and its text.
 pub type Picture = (String, String);
 
@@ -25,26 +40,54 @@ pub type Picture = (String, String);
 /// # Errors
 /// What went wrong, for a person: the build or a command failed, or made no picture.
 pub fn make(root: &Path) -> Result<Vec<Picture>, String> {
-    PICTURES
+    let mut pictures: Vec<Picture> = PICTURES
         .iter()
-        .map(|(name, arguments)| Ok((format!("{FOLDER}/{name}"), one(root, arguments)?)))
-        .collect()
+        .map(|(name, arguments)| Ok((format!("{FOLDER}/{name}"), one(root, root, arguments)?)))
+        .collect::<Result<_, String>>()?;
+    pictures.push((format!("{FOLDER}/{REVIEWER}"), reviewer(root)?));
+    Ok(pictures)
 }
 
-fn one(root: &Path, arguments: &[&str]) -> Result<String, String> {
+/// The reviewer over a project of its own, which is gone afterwards.
+fn reviewer(root: &Path) -> Result<String, String> {
+    let folder = std::env::temp_dir().join(format!("xtask-review-{}", std::process::id()));
+    let made = || -> std::io::Result<()> {
+        for (path, text) in PROJECT {
+            let path = folder.join(path);
+            std::fs::create_dir_all(path.parent().unwrap_or(&folder))?;
+            std::fs::write(path, text)?;
+        }
+        Ok(())
+    };
+    let picture = made()
+        .map_err(|error| format!("{}: {error}", folder.display()))
+        .and_then(|()| run(root, &folder, EDIT))
+        .and_then(|_| one(root, &folder, REVIEW));
+    // A scratch folder that stays behind harms nobody.
+    let _ = std::fs::remove_dir_all(&folder);
+    picture
+}
+
+fn one(root: &Path, folder: &Path, arguments: &[&str]) -> Result<String, String> {
+    let picture = run(root, folder, arguments)?;
+    let whole = picture.starts_with("<svg ") && picture.ends_with("</svg>\n");
+    if whole { Ok(picture) } else { Err(format!("xd {} prints no picture", arguments.join(" "))) }
+}
+
+/// What `xd` prints in a folder.
+fn run(root: &Path, folder: &Path, arguments: &[&str]) -> Result<String, String> {
     let run = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
-        .args(["run", "--quiet", "--locked", "--package", "xd-cli", "--"])
+        .args(["run", "--quiet", "--locked", "--package", "xd-cli", "--", "-C"])
+        .arg(folder)
         .args(arguments)
         .current_dir(root)
         .output()
         .map_err(|error| format!("cargo run: {error}"))?;
-    let words = arguments.join(" ");
     if !run.status.success() {
+        let words = arguments.join(" ");
         return Err(format!("xd {words}: {}", String::from_utf8_lossy(&run.stderr)));
     }
-    let picture = String::from_utf8_lossy(&run.stdout).into_owned();
-    let whole = picture.starts_with("<svg ") && picture.ends_with("</svg>\n");
-    if whole { Ok(picture) } else { Err(format!("xd {words} prints no picture")) }
+    Ok(String::from_utf8_lossy(&run.stdout).into_owned())
 }
 
 /// Writes all of them, and answers their paths.

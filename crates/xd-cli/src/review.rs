@@ -3,6 +3,7 @@
 mod editing;
 mod effects;
 mod keys;
+mod picture;
 mod signals;
 mod terminal;
 
@@ -18,6 +19,8 @@ use crate::{
     failure::{Failure, Status},
     review::{effects::Desk, keys::Heard, signals::Signals, terminal::Screenful},
 };
+
+pub(crate) use picture::picture;
 
 /// How long a key is waited for before signals and news are looked at.
 const WAIT: Duration = Duration::from_millis(100);

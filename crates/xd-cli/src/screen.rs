@@ -175,6 +175,17 @@ impl Screen {
         self.finish(Status::Done)
     }
 
+    /// What a picture is drawn on, where one is wanted.
+    pub(crate) fn ground(&self) -> Option<Ground> {
+        self.picture.as_ref().map(|(ground, _)| *ground)
+    }
+
+    /// Prints a picture, in place of one of what was gathered.
+    pub(crate) fn draw(&mut self, svg: &str) {
+        self.picture = None;
+        self.raw(svg.as_bytes());
+    }
+
     /// Whether colour is wanted on standard output.
     pub(crate) fn is_coloured(&self) -> bool {
         self.options.theme != Theme::none()

@@ -5,6 +5,8 @@ use std::{
     path::Path,
 };
 
+use xd_review::Look;
+
 use crate::{
     arguments::SessionArgument,
     failure::{Failure, Status},
@@ -24,6 +26,12 @@ pub(crate) fn run(
                            --hunks about a part.";
     if screen.is_json() {
         return Err(Failure::new("`xd review` has no JSON: it is for a person", INSTEAD));
+    }
+    if let Some(ground) = screen.ground() {
+        let look = if screen.is_coloured() { Look::Colour } else { Look::Plain };
+        let picture = review::picture(directory, session, look, ground)?;
+        screen.draw(&picture);
+        return Ok(Status::Done);
     }
     if !io::stdin().is_terminal() || !io::stdout().is_terminal() {
         return Err(Failure::new("`xd review` needs a terminal to read keys and draw", INSTEAD));
